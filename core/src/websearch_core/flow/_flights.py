@@ -73,11 +73,8 @@ class Flights:
         """
         Return what *work* returns: called by this caller, or by another thread that wants the same now.
 
-        What it raises is raised for all, unless the error concerns the caller that began: the others begin again.
-
-        Raises:
-            TimedOut: It did not end before this caller's deadline.
-
+        What it raises is raised for all, unless the error concerns the caller that began: the others begin again. A
+        caller whose deadline comes first gets `TimedOut`.
         """
         for _ in range(_JOINS):
             if self._blocking.get(key) in current_call().leading:  # by a hook: it would wait for itself

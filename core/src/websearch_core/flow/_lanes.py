@@ -33,9 +33,6 @@ def gather_by_host(
         limit: How many to run at a time.
         host_limit: How many of them may be for one of several hosts.
 
-    Returns:
-        For each flow, in order, its result or its error.
-
     """
     lanes = _Lanes(hosts, host_limit)
     answers: dict[int, T | WebSearchError] = {}

@@ -24,11 +24,8 @@ class Runs:
 
     def add(self, account: Account, provider: str, amount: Amount, limits: Sequence[Limit] = ()) -> None:
         """
-        Add *amount*, which may be negative, to what a run has used with a provider.
-
-        Raises:
-            BudgetExceeded: The run would pass one of the limits; nothing is added then.
-
+        Add *amount*, which may be negative, to what a run has used with a provider. Raise `BudgetExceeded`, and add
+        nothing, if the run would pass one of the limits.
         """
         with self._lock:
             used = self._find(account.run)

@@ -35,7 +35,6 @@ class Bucket:
         self._lock = threading.Lock()
 
     def add_call(self) -> None:
-        """Count a call."""
         if self._share is not None:
             with self._lock:
                 self._refill(self._share)

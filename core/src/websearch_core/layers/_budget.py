@@ -130,7 +130,7 @@ class _BudgetProvider(ProviderWrapper[Budget]):
         if not meter.has_sent and all(map(is_free, answers(answer))):  # from a cache inside
             yield from meter.add(Amount() - meter.added, check=False)
         else:
-            yield from meter.settle(answers(answer))
+            yield from meter.correct(answers(answer))
             meter.announce()
         return answer
 
@@ -210,7 +210,7 @@ class _Meter:
             except WebSearchError as error:
                 _log.warning("budget: %s", error)
 
-    def settle(self, answers: _Answers) -> Flow[None]:
+    def correct(self, answers: _Answers) -> Flow[None]:
         """Correct the estimate by what the service says it charged."""
         if len(leaves(self._budget.inner)) == 1:
             cost = correct(self._budget.name, self.estimate.price, self.added, answers)

@@ -125,7 +125,7 @@ class _CacheProvider(ProviderWrapper[Cache]):
     def __init__(self, layer: Cache, stores: _Stores, inner: Provider) -> None:
         super().__init__(layer, inner)
         described, inside = describe_provider(inner), leaves(inner)
-        open_terms = layer.ignore_terms or not any(map(_forbids_recording, inside))
+        open_terms = layer.ignore_terms or not any(getattr(one, "terms_forbid_recording", "") for one in inside)
         self._identity, self._is_remote = Identity(inner), any(map(needs_network, inside))
         self._made_of = digest(described) if described else secrets.token_hex(16)
         self._stores, self._usual = stores, stores.durable if described and open_terms else stores.memory
@@ -275,10 +275,6 @@ class _CacheProvider(ProviderWrapper[Cache]):
         caller = self._identity.caller()
         whose = [self.layer.tenant, caller.tenant, caller.policy, "" if self.layer.tenant else caller.own]
         return self._identity.of([VERSION, whose, self._made_of, what])
-
-
-def _forbids_recording(provider: Provider) -> bool:
-    return bool(getattr(provider, "terms_forbid_recording", ""))
 
 
 def _describe_age(seconds: float) -> str:

@@ -20,10 +20,8 @@ class Pass:
     """
     The permission to make a call.
 
-    Args:
-        era: How often the circuit had opened or closed when the call began.
-        is_probe: Whether this call finds out if the service works again.
-
+    ``era`` says how often the circuit had opened or closed when the call began, ``is_probe`` whether the call finds out
+    if the service works again.
     """
 
     era: int
@@ -32,16 +30,11 @@ class Pass:
 
 class Circuit:
     """
-    Counts failures in a row. After too many it is open: calls are refused for a while, and then one is let through.
+    Counts *failures* in a row. After too many it is open: calls are refused for a while, and then one is let through.
 
-    If that one succeeds, the circuit closes; if it fails, the while doubles. Calls that began before the circuit opened
-    or closed do not count any more, since they say nothing about the time after.
-
-    Args:
-        failures: How many in a row open it.
-        reset_timeout: Seconds that it stays open, more or less: a random fifth keeps processes apart.
-        max_reset_timeout: Maximum seconds that it stays open.
-
+    If that one succeeds, the circuit closes; if it fails, the while doubles, up to *max_reset_timeout*. A random fifth
+    of it keeps processes apart. Calls that began before the circuit opened or closed do not count any more, since they
+    say nothing about the time after.
     """
 
     def __init__(self, failures: int, reset_timeout: float, max_reset_timeout: float) -> None:
@@ -88,7 +81,9 @@ class Circuit:
                 return None
             if worked:
                 self._failed = self._opened = 0
-                return self._close() if self._is_open else None
+                was_open, self._is_open = self._is_open, False
+                self._era += was_open
+                return "closed" if was_open else None
             self._failed += 1
             return self._open(retry_after) if one.is_probe or self._failed >= self._most else None
 
@@ -106,8 +101,3 @@ class Circuit:
         self._failed = 0
         self._era += 1
         return "opened"
-
-    def _close(self) -> Change:
-        self._is_open = False
-        self._era += 1
-        return "closed"

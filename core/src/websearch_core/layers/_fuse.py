@@ -28,7 +28,7 @@ from ._depth import deepen, find_depth, split, take_page
 from ._layer import Layer, ProviderGroup, Rank, check_numbers, leaves, searcher
 from ._merge import Answer, merge_answers
 
-_LEFT_OUT = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
+_SKIPPED = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
 
 
 class _Attempt(NamedTuple):
@@ -78,13 +78,6 @@ class _FuseProvider(ProviderGroup[Fuse]):
     separator = "+"
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """
-        Search with all providers.
-
-        Raises:
-            AllProvidersFailed: None of them answered.
-
-        """
         asks = [self._ask(provider, query) for provider in self.inner]
         with time_limit(time_left() * self.layer.wait_for_others):
             asked: Sequence[_Attempt] = yield Gather(asks, limit=len(asks))
@@ -110,7 +103,7 @@ class _FuseProvider(ProviderGroup[Fuse]):
         try:
             answer = yield from contain_bugs(partial(self._search, provider, query), provider.name, "search")
         except WebSearchError as failure:
-            if isinstance(failure, _LEFT_OUT):
+            if isinstance(failure, _SKIPPED):
                 emit(ProviderSkipped(provider=provider.name, error=failure))
             return _Attempt(failure, (Outcome.of_failure(provider.name, monotonic() - began, failure),))
         return _Attempt(answer, find_outcomes(answer.response, provider.name, monotonic() - began))
@@ -135,7 +128,7 @@ def _find_engines(provider: Provider, result: SearchResult) -> tuple[str, ...]:
 def _find_fatal(failures: Sequence[WebSearchError], *, alone: bool) -> WebSearchError | None:
     """Return the failure that ends the search although others may have answered, or None."""
     for failure in failures:
-        if not isinstance(failure, _LEFT_OUT):
+        if not isinstance(failure, _SKIPPED):
             return failure
     return failures[0] if alone and all(isinstance(one, BudgetExceeded) for one in failures) else None
 

@@ -14,15 +14,9 @@ _KEPT = 200
 
 class Hedging:
     """
-    How long providers took lately, and how many more requests may be hedges.
+    How long providers took lately, and how many more requests may be hedges: a *share* of the calls.
 
-    Args:
-        hedge: Seconds after which a call is late, or a percentile of the times of the provider, such as ``p95``.
-        share: The share of calls that may be hedged.
-
-    Raises:
-        ConfigurationError: *hedge* is neither.
-
+    A call is late after *hedge*: seconds, or a percentile of the times of the provider, such as ``p95``.
     """
 
     def __init__(self, hedge: float | str, share: float) -> None:
@@ -52,13 +46,7 @@ class Hedging:
 
 
 def parse_hedge(hedge: float | str) -> tuple[float, float | None]:
-    """
-    Return seconds, or the percentile that takes their place.
-
-    Raises:
-        ConfigurationError: *hedge* is neither.
-
-    """
+    """Return seconds, or the percentile that takes their place; raise `ConfigurationError` if *hedge* is neither."""
     if isinstance(hedge, str) and hedge[:1] == "p" and hedge[1:].isdecimal() and 50 <= int(hedge[1:]) <= 99:
         return 0.0, int(hedge[1:]) / 100
     if isinstance(hedge, bool) or not isinstance(hedge, int | float) or not hedge > 0:

@@ -18,13 +18,8 @@ _MANY = 1000  # hosts; then those are forgotten that nobody has asked for a whil
 
 class Hosts:
     """
-    The queues of the hosts of pages.
-
-    Args:
-        requests_per_second: For each host, once some have begun together; None for the default, 5.
-        concurrent: For each host; None for the default, 4.
-        shared: Where the queues are shared with other processes; None for nowhere.
-
+    The queues of the hosts of pages, *shared* with other processes or not. None is the default: 5 requests per second
+    once some have begun together, and 4 at a time.
     """
 
     def __init__(

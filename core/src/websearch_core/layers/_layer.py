@@ -163,17 +163,7 @@ class ProviderWrapper(_Part[L_co]):
 
 
 class ProviderGroup(_Part[L_co]):
-    """
-    Base of what makes one provider of several.
-
-    Args:
-        layer: The layer.
-        inner: The providers inside, in order.
-
-    Raises:
-        ConfigurationError: There is none.
-
-    """
+    """Base of what makes one provider of several, in order."""
 
     separator: ClassVar[str]
 
@@ -195,13 +185,7 @@ class ProviderGroup(_Part[L_co]):
 
 
 class Started:
-    """
-    What a layer puts around providers, with the state that they share. A copy or pickle is started again.
-
-    Args:
-        layer: The layer.
-
-    """
+    """What a layer puts around providers, with the state that they share. A copy or pickle is started again."""
 
     def __init__(self, layer: Layer) -> None:
         self._layer, self._wrap = layer, layer.start()
@@ -211,11 +195,8 @@ class Started:
 
     def put_around(self, *inner: Provider) -> Provider:
         """
-        Return a provider with the layer around *inner*.
-
-        Raises:
-            ConfigurationError: One is not a provider, or the result does not pass everything on.
-
+        Return a provider with the layer around *inner*. Raise `ConfigurationError` if one of these is not a provider,
+        or the result does not pass everything on.
         """
         kind = type(self._layer).__name__
         for one in inner:
@@ -237,13 +218,7 @@ def handles(wrapped: object, method: str) -> bool:
 
 
 def check_part(part: Provider) -> None:
-    """
-    Check that *part* of a chain is a provider, and reads many pages at once if it is a layer that reads.
-
-    Raises:
-        ConfigurationError: It is not, or does not.
-
-    """
+    """Check that *part* of a chain is a provider, and reads many pages at once if it is a layer that reads."""
     kind = type(part).__name__
     if isinstance(part, Layer):
         raise ConfigurationError(f"{kind} has no provider inside: write {kind}(...)(provider), or layers=[{kind}(...)]")
@@ -277,11 +252,8 @@ def rank_of(part: object) -> int | None:
 
 def parts(provider: Provider, *, around: tuple[int, ...] = ()) -> Iterator[Provider]:
     """
-    Yield *provider* and, if it is a layer, everything inside it.
-
-    Raises:
-        ConfigurationError: A layer contains itself, or there are too many layers.
-
+    Yield *provider* and, if it is a layer, everything inside it. A layer that contains itself is a
+    `ConfigurationError`.
     """
     if id(provider) in around:
         raise ConfigurationError(f"a {type(provider).__name__} contains itself")
@@ -313,14 +285,8 @@ def batch_size(provider: Provider) -> int:
 
 def read_many(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSearchError]]:
     """
-    Read pages with *provider*: in one request if it can, else one by one.
-
-    Returns:
-        For each URL, in order, the page or its error.
-
-    Raises:
-        WebSearchError: The request failed, so none of the pages was read.
-
+    Read pages with *provider*: in one request if it can, else one by one. Return the page or its error for each URL, in
+    order; an error that is raised means that none of them was read.
     """
     if not reads_batches(provider):
         return (yield from read_each(provider, urls))
@@ -369,13 +335,7 @@ def options_of(provider: Provider) -> frozenset[str]:
 def check_numbers(
     layer: object, *names: str, minimum: float, maximum: float = inf, integer: bool = False, optional: bool = False
 ) -> None:
-    """
-    Check that fields of *layer* are numbers in these bounds, or None if they are *optional*.
-
-    Raises:
-        ConfigurationError: One is not.
-
-    """
+    """Check that fields of *layer* are numbers in these bounds, or None if they are *optional*."""
     kinds, kind = ((int,), "a whole number") if integer else ((int, float), "a number")
     for name in names:
         value = getattr(layer, name)

@@ -62,22 +62,19 @@ class _RerankProvider(ProviderWrapper[Rerank]):
         depth = find_depth(self.inner, self.layer.depth)
         response = yield from super().search(deepen(query, depth))
         inside, outside = split(response.results, query)
-        ordered = list(inside)
+        ordered, weight = list(inside), self.layer.weight
+        if weight is None:
+            weight = _LEXICAL_WEIGHT if self.layer.score is None else 1.0
         start, end = (query.page - 1) * query.limit // depth * depth, query.page * query.limit
         try:
             for first in range(start, min(end, len(inside)), depth):
                 part = slice(first, first + depth)
                 scores = yield from self._rate(query.text, inside[part])
-                ordered[part] = _reorder(inside[part], scores, self._find_weight())
+                ordered[part] = _reorder(inside[part], scores, weight)
         except WebSearchError as error:
             failed = f"reranking failed ({error.code}): the results are in their original order"
             response, ordered = response.with_notes(failed, partial=True), inside
         return response.model_copy(update={"results": take_page([*ordered, *outside], query)})
-
-    def _find_weight(self) -> float:
-        if self.layer.weight is not None:
-            return self.layer.weight
-        return _LEXICAL_WEIGHT if self.layer.score is None else 1.0
 
     def _rate(self, query: str, results: Iterable[SearchResult]) -> Flow[list[float]]:
         """Return the scores; whatever the function raises becomes a `WebSearchError`, and is logged."""

@@ -80,6 +80,6 @@ class _RobotsProvider(ProviderWrapper[Robots]):
         answers = {url: one for url, one in zip(urls, checked, strict=True) if isinstance(one, WebSearchError)}
         allowed = [url for url in urls if url not in answers]
         pages = (yield from super().read_many(allowed)) if allowed else []
-        settled = yield Gather([self._files.settle(url, page) for url, page in zip(allowed, pages, strict=True)])
-        answers |= zip(allowed, settled, strict=True)
+        ended = yield Gather([self._files.check_end(url, page) for url, page in zip(allowed, pages, strict=True)])
+        answers |= zip(allowed, ended, strict=True)
         return [answers[url] for url in urls]

@@ -67,16 +67,7 @@ if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1
 
 
 class SharedLimits:
-    """
-    What is under way and when the next request is due, in Redis. If that fails, it is logged once for each outage.
-
-    Args:
-        url: ``redis://``, ``rediss://`` or ``unix://``, as redis-py reads it.
-
-    Raises:
-        ConfigurationError: The package ``redis`` is not installed, or the URL is wrong.
-
-    """
+    """What is under way and when the next request is due, in Redis. Each time that it fails is logged once."""
 
     def __init__(self, url: str) -> None:
         if not isinstance(url, str) or not url.startswith(SCHEMES):
@@ -93,7 +84,8 @@ class SharedLimits:
 
     def admit(self, key: str, ticket: str, endpoint: str, limits: _Limits, longest: float) -> float | None:
         """
-        Return 0 if a request may be sent now, which is then counted, or else the seconds to wait.
+        Return 0 if the request *ticket* may be sent now, which is then counted, or else the seconds to wait; None if
+        Redis does not answer.
 
         Args:
             key: Whose limits these are.
@@ -101,9 +93,6 @@ class SharedLimits:
             endpoint: What it goes to.
             limits: Interval, number at a time and burst, as for `Pace`.
             longest: Seconds after which the request has ended, whatever happens.
-
-        Returns:
-            The seconds; None if Redis does not answer.
 
         """
         interval, concurrent, burst = limits
@@ -141,18 +130,10 @@ class SharedLimits:
 
 class SharedPace(Pace):
     """
-    A `Pace` that Redis decides about as well.
+    A `Pace` that Redis decides about as well, under the name that *key* returns, which may block.
 
     The requests of this process keep their order, and the first of them asks Redis. If that does not answer, this
     process keeps to the limits alone, until it answers again.
-
-    Args:
-        shared: The limits that processes share.
-        key: Returns whose they are; it may block.
-        interval: As for `Pace`, like the next two.
-        concurrent: Maximum number of requests at a time.
-        burst: How many requests may begin without an interval.
-
     """
 
     is_shared = True

@@ -59,7 +59,7 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         key = self._make_key(["read_many", *map(identify, urls), *current_call().choices.describe()])
         shared: SharedAnswer = yield Share(self._flights, key, partial(super().read_many, urls))
         pages = [
-            name_page(url, self._settle(page, shared)) if isinstance(page, Page) else page
+            name_page(url, self._give(page, shared)) if isinstance(page, Page) else page
             for url, page in zip(urls, shared.value, strict=True)
         ]
         again = [at for at, page in enumerate(pages) if not shared.is_own and getattr(page, "concerns_caller", False)]
@@ -72,13 +72,13 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
     def _share(self, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
         shared: SharedAnswer = yield Share(self._flights, self._make_key(what), make)
         answer: A = shared.value
-        return answer if shared.is_first else self._settle(answer, shared)
+        return answer if shared.is_first else self._give(answer, shared)
 
     def _make_key(self, what: list[Any]) -> Hashable:
         call = current_call()
         return self._identity.caller(), call.is_fresh, call.reads_on, self._identity.of(what)
 
-    def _settle(self, answer: A, shared: SharedAnswer) -> A:
+    def _give(self, answer: A, shared: SharedAnswer) -> A:
         if shared.is_first:
             return answer
         emit(CallShared(provider=answer.provider or self.name))

@@ -21,9 +21,6 @@ class Stack:
         default: The default layers. A given layer of the same type or rank replaces a default one.
         for_several: More default layers, for each provider of a chain of several.
 
-    Raises:
-        ConfigurationError: One of *given* is not a layer, or two of them combine providers.
-
     """
 
     def __init__(
@@ -40,15 +37,10 @@ class Stack:
 
     def chain(self, providers: Sequence[Provider], role: Role, *, combine: Layer) -> Provider:
         """
-        Return one provider made of *providers* and the layers around them.
+        Return one provider made of *providers*, in the order to ask them, and the layers around them.
 
-        A provider that already has layers gets none of the defaults; the given ones go around it.
-
-        Args:
-            providers: The providers, in the order to ask them.
-            role: What the provider is for; layers that do nothing about it are skipped.
-            combine: The layer that combines several providers if none of the stack does, or not for that role.
-
+        Layers that do nothing about *role* are skipped. A provider that already has layers gets none of the defaults;
+        the given ones go around it. *combine* makes one of several if no layer of the stack does, or not for that role.
         """
         default = [*self._default, *(self._for_several if len(providers) > 1 else ())]
         links = [self._wrap_each(provider, role, default) for provider in providers]
@@ -85,13 +77,7 @@ class Stack:
 
 
 def find_combination(short: str | Layer) -> Layer:
-    """
-    Return the layer that *short* stands for: ``first``, ``until_results`` or ``fuse``, or the layer itself.
-
-    Raises:
-        ConfigurationError: It is neither.
-
-    """
+    """Return the layer that *short* stands for: ``first``, ``until_results`` or ``fuse``, or the layer itself."""
     from ._fallback import Fallback
     from ._fuse import Fuse
 

@@ -21,7 +21,7 @@ from ..provider._ports import Provider, opens_pages
 from ._hosts import Hosts
 from ._identity import Identity
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves
-from ._pace import DAY, Pace, Ticket, shorten
+from ._pace import DAY, STEP, Pace, Ticket
 from ._rate_limiter import RateLimiter, check_limiter, wait_for
 from ._shared_pace import SharedLimits, make_pace
 
@@ -135,12 +135,8 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
 
     def _send(self, effect: Request | Call, page: str | None) -> Flow[Any]:
         """
-        Send *effect* when it is time.
-
-        Args:
-            effect: A request, or a call of a library.
-            page: The URL of the page that is fetched; None for a service.
-
+        Send a request, or call a library, when it is time; *page* is the URL of the page that is fetched, None for a
+        service.
         """
         pace = self._pace if page is None else self._hosts.find(page)
         endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) and page is None else ""
@@ -174,7 +170,7 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             if not announced:
                 announced = True
                 emit(Wait(provider=self.name, seconds=wait, reason="throttle"))
-            yield Sleep(shorten(wait))
+            yield Sleep(min(wait, STEP))
 
     def _check_time(self, wait: float, host_rest: float | None) -> None:
         """Raise an error if the wait is too long; *host_rest* is how long the host of a page wants no requests."""

@@ -58,7 +58,6 @@ class MemoryBackend:
         self._entries: OrderedDict[str, tuple[bytes, float]] = OrderedDict()
 
     def get(self, key: str) -> bytes | None:
-        """Return an entry, and mark it as used."""
         with self._lock:
             value, expires = self._entries.get(key, (None, 0.0))
             if value is None or expires < time.time():
@@ -67,7 +66,6 @@ class MemoryBackend:
             return value
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
-        """Keep an entry, and drop others if there is no room."""
         with self._lock:
             self._drop(key)
             if len(value) > self._max_bytes:
@@ -82,12 +80,10 @@ class MemoryBackend:
         self._size -= len(value)
 
     def clear(self) -> None:
-        """Remove everything."""
         with self._lock:
             self._entries.clear()
             self._size = 0
 
     def stats(self) -> CacheStats:
-        """Return how full it is."""
         with self._lock:
             return CacheStats(len(self._entries), self._size, "memory")

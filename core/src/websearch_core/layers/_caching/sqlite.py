@@ -81,7 +81,6 @@ class SQLiteBackend:
             self._run(remove)
 
     def stats(self) -> CacheStats:
-        """Return how full it is."""
         query = "SELECT count(*), coalesce(sum(length(value)), 0) FROM entries WHERE expires > ?"
         if not self._path.exists():
             return CacheStats(0, 0, str(self._path))
