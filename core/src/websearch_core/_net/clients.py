@@ -94,7 +94,7 @@ class DirectClient:
         request = self._http.Request(
             method,
             address,
-            headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in {**usual, **headers}.items()],
+            headers={**usual, **headers},
             stream=self._http.ByteStream(content),
             extensions={"timeout": dict(zip(("connect", "read", "write", "pool"), timeout, strict=True))},
         )
