@@ -3,7 +3,7 @@ Start over in a forked process.
 
 It inherits counters, locks and sockets, but not the threads that would count down, release them, or read the answers:
 a lock that is held stays held, and two processes that share a socket get each other's answers. What cannot be put right
-in the child, a connection to SQLite, is closed before the fork (`sqlite`).
+in the child, a connection to SQLite, is not in use when the process is forked (`sqlite`).
 """
 
 from __future__ import annotations

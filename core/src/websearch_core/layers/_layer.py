@@ -110,6 +110,8 @@ class Layer:
 
 
 class _Part(Generic[L_co]):
+    """A running part. The class of one registers itself with its layer, and a copy of one starts without state."""
+
     layer: L_co
     _started: Started | None = None
 
