@@ -45,7 +45,7 @@ def test_what_somebody_left_set_inside_does_not_keep_the_deadline():
 
     left = Context().run(call)  # what an earlier test left in this one is not looked at
 
-    assert (left.account.tenant, left.deadline) == ("ann", CallContext().deadline)
+    assert (left.account.tenant, left.deadline) == ("ann", current_call().deadline)
 
 
 def test_a_name_that_is_no_part_of_a_call_is_an_error():

@@ -416,8 +416,8 @@ class Calls(RuleBasedStateMachine):
 
     @invariant()
     def a_rest_is_never_longer_than_the_longest(self):
-        assert self.circuit.find_rest() <= LONGEST
-        assert self.is_open or self.circuit.find_rest() == 0
+        assert self.circuit.time_left() <= LONGEST
+        assert self.is_open or self.circuit.time_left() == 0
 
 
 TestCalls = Calls.TestCase

@@ -119,11 +119,8 @@ class Guard:
         cls, entries: Iterable[str], *, domains: Domains = ANYWHERE, **system_calls: Unpack[SystemCalls]
     ) -> Guard:
         """
-        Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``.
-
-        Raises:
-            ConfigurationError: An entry is neither a network nor an origin.
-
+        Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``. Raise
+        `ConfigurationError` for an entry that is neither.
         """
         networks: list[Network] = []
         origins: set[Origin] = set()
@@ -142,10 +139,7 @@ class Guard:
 
     def check(self, url: str) -> str:
         """
-        Check *url* strictly, without using the network.
-
-        Returns:
-            The URL as it is to be sent.
+        Check *url* strictly, without using the network; return it as it is to be sent.
 
         Raises:
             UnsafeURL: It is ambiguous, or its scheme, name, port or literal address is not allowed for pages.
@@ -173,14 +167,11 @@ class Guard:
 
     def judge(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
         """
-        Return the *addresses* of *host*, in the order to try them, if all of them may be connected to.
+        Return the *addresses* of *host*, in the order to try them, if all of them may be connected to; else raise
+        `UnsafeURL`, whose message does not contain them.
 
         One non-public address refuses the whole name: honest names do not mix. Connecting has no scheme: `check` has
         already refused the URL if *host* and *port* are allowed only with another scheme.
-
-        Raises:
-            UnsafeURL: An address is not public. The message does not contain the addresses.
-
         """
         ips = [ipaddress.ip_address(address) for address in addresses]
         named = self._is_origin(host, port)
@@ -202,10 +193,10 @@ class Guard:
 
 def _parse_origin(entry: str) -> Origin:
     try:
-        scheme, host, port, rest = split_url(entry)
+        scheme, host, port, path = split_url(entry)
     except UnsafeURL as error:
         raise ConfigurationError(f"allow (internal=): {entry!r}: {error}") from error
-    if rest != "/":
+    if path != "/":
         raise ConfigurationError(f"allow (internal=): {entry!r} has a path; an origin is scheme, host and port")
     return scheme, host, port
 
