@@ -37,13 +37,10 @@ class Question:
 
 def score_counts(counts: Sequence[Counter[str]], lengths: Sequence[int], *, by_rarity: bool = True) -> list[float]:
     """
-    Return the score of each text, 0 if it has no word of the query.
+    Return the score of each text: 0 if it has no word of the query.
 
-    Args:
-        counts: How often each word of the query occurs in each text.
-        lengths: The number of words of each text.
-        by_rarity: Whether a word weighs more the fewer of the texts have it.
-
+    *counts* says how often each word of the query occurs in each text, and *lengths* how many words the texts have. If
+    *by_rarity*, a word weighs more the fewer of the texts have it.
     """
     holding = Counter(form for count in counts for form in count)
     telling = {form: _rarity(n, len(counts)) if by_rarity else 1.0 for form, n in holding.items()}

@@ -12,11 +12,7 @@ def suggest_name(name: str, known: Iterable[str], aliases: Mapping[str, str] = M
     """
     Return how a message that *name* is unknown should end: with the known name that it resembles, or with all.
 
-    Args:
-        name: The unknown name.
-        known: The known names.
-        aliases: Names that other libraries use, each with the known name that it stands for.
-
+    *aliases* are names that other libraries use, each with the known name that it stands for.
     """
     known = list(known)
     if close := find_close(name, known, aliases):

@@ -15,12 +15,9 @@ _MAX_BYTES = 10 * 2**20
 
 def files(place: Path) -> Iterator[Path | SkippedFile]:
     """
-    Yield the files in *place*, sorted, or *place* itself if it is a file.
+    Yield the files in the folder *place*, sorted, or *place* itself if it is a file.
 
     Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
-
-    Args:
-        place: A folder or a file.
 
     Raises:
         ConfigurationError: There is no such file or folder.
@@ -50,10 +47,7 @@ def files(place: Path) -> Iterator[Path | SkippedFile]:
 
 def read_file(file: Path) -> Page:
     """
-    Read a file as a page with a ``file:`` URL.
-
-    Args:
-        file: Absolute path of the file.
+    Read a file, given by its absolute path, as a page with a ``file:`` URL.
 
     Raises:
         UnsupportedContent: It has no text that can be read.

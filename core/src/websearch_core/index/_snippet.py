@@ -30,15 +30,9 @@ def strip_markdown(markdown: str) -> str:
 
 def make_snippet(text: str, terms: Sequence[str]) -> str:
     """
-    Return about 300 characters of *text* with the most query terms, from the start of a sentence if it is near.
+    Return about 300 characters of plain text with the most query terms, from the start of a sentence if it is near.
 
-    Args:
-        text: Plain text, as returned by `strip_markdown`.
-        terms: The query terms, as returned by `websearch_core._text.terms.query_terms`.
-
-    Returns:
-        The snippet, with "…" where text is left out at its ends.
-
+    It has "…" where text is left out at its ends.
     """
     if len(text) <= _LENGTH:
         return " ".join(text.split())

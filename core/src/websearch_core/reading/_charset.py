@@ -124,10 +124,10 @@ class Transcoded(NamedTuple):
 
 def decode(data: bytes, content_type: str | None = None, *, markup: bool = True, most: int | None = None) -> Decoded:
     """
-    Decode the bytes of a page. Never raises, and takes linear time.
+    Decode the bytes of a page, which may end in the middle of a character. Never raises, and takes linear time.
 
     Args:
-        data: The bytes, which may end in the middle of a character.
+        data: The bytes.
         content_type: The value of the HTTP header, if any.
         markup: Whether to look for a ``<meta charset>`` or an XML declaration too.
         most: The maximum number of characters to return.
@@ -146,15 +146,7 @@ def decode(data: bytes, content_type: str | None = None, *, markup: bool = True,
 
 
 def to_utf8(data: bytes, content_type: str | None = None, *, most: int) -> Transcoded:
-    """
-    Convert the bytes of a page to UTF-8, without a copy if they already are UTF-8.
-
-    Args:
-        data: The bytes, which may end in the middle of a character.
-        content_type: The value of the HTTP header, if any.
-        most: The maximum number of bytes to return.
-
-    """
+    """Convert a page to at most *most* bytes of UTF-8, without a copy if it is that already; else as `decode` does."""
     codec, begin = _detect_codec(data, content_type, markup=True)
     if codec == "utf-8" and len(data) <= most and _is_utf8(data):
         return Transcoded(trim_partial(data[begin:]))

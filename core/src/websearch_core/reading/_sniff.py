@@ -125,17 +125,7 @@ def named(media_type: str) -> str:
 
 
 def media_type(data: bytes, content_type: str | None = None) -> str:
-    """
-    Detect the media type of *data*. The header counts only where the bytes do not contradict it.
-
-    Args:
-        data: The body, or its beginning.
-        content_type: The value of the HTTP header, if any.
-
-    Returns:
-        A media type such as ``text/html``, without parameters.
-
-    """
+    """Detect the media type of *data*. The header counts only where the bytes do not contradict it."""
     head, stated = data[:_SAMPLE_SIZE], declared(content_type)
     signatures = (found for one in _types.TYPES for found in one.magic.items())
     for signature, kind in chain(signatures, _UNREADABLE):

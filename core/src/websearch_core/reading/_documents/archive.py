@@ -52,12 +52,7 @@ class Unpacked(NamedTuple):
 
 def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
     """
-    Unpack the parts of an archive that are text.
-
-    Args:
-        data: The archive.
-        media_type: Its media type, for error messages.
-        max_tags: Most tags to keep in all parts together.
+    Unpack the parts of an archive that are text, with at most *max_tags* tags together; errors name its *media_type*.
 
     Raises:
         UnsupportedContent: The archive is damaged, encrypted or too large.
@@ -139,9 +134,7 @@ def _cut_xml(content: bytes, max_tags: int, *, is_whole: bool) -> tuple[bytes, i
     """
     Cut XML that is too long, or already cut, after a tag, and close the open elements.
 
-    Returns:
-        The XML, the same object if there is nothing to cut, and its number of tags.
-
+    Returns the XML, the same object if there is nothing to cut, and its number of tags.
     """
     too_long = _LONG_TAG.search(content)
     stop = too_long.start() if too_long else len(content)

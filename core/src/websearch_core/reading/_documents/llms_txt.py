@@ -41,14 +41,7 @@ def is_llms_txt(url: str) -> bool:
 
 
 def read_page_list(text: str, url: str) -> PageList | None:
-    """
-    Read a list of pages; return None if *text* has no title, or no link in a list.
-
-    Args:
-        text: The text, as Markdown.
-        url: Its URL, which links are resolved against.
-
-    """
+    """Read a list of pages, written in Markdown at *url*; return None if it has no title, or no link in a list."""
     title = _TITLE.match(text)
     if not title:
         return None

@@ -23,14 +23,7 @@ class Sheets(NamedTuple):
 
 
 def read_sheets(archive: BytesIO, most: int) -> Sheets:
-    """
-    Write the visible sheets, each under a heading with its name.
-
-    Args:
-        archive: The workbook.
-        most: About how many characters to write.
-
-    """
+    """Write the visible sheets of a workbook, each under a heading with its name: about *most* characters."""
     from openpyxl import load_workbook
 
     book = load_workbook(archive, read_only=True, data_only=True, keep_links=False)

@@ -14,13 +14,9 @@ _ENOUGH = 0.95  # of a budget: good enough to stop looking for a better cut
 
 def fit_tokens(cut: Callable[[int], Page], most: int, max_tokens: int, count: TokenCounter) -> Page:
     """
-    Cut a page so that its content fills a budget of tokens. Calls *count* a few times.
+    Cut a page so that its content fills a budget of tokens. Calls *count*, which counts those of a text, a few times.
 
-    Args:
-        cut: Returns the page cut to at most the given number of characters.
-        most: Most characters.
-        max_tokens: Most tokens of the content.
-        count: Returns the number of tokens in a text.
+    *cut* returns the page cut to at most so many characters; *most* of them may be asked for.
 
     Raises:
         InvalidOption: Not even one character fits.

@@ -36,12 +36,9 @@ class Span(NamedTuple):
 
 class Composer:
     """
-    Composes excerpts of one page.
+    Composes excerpts of a whole page, of its text from *offset* on.
 
-    Args:
-        page: The whole page.
-        offset: Use the text that begins here, in characters.
-        whole: A code block of at most this many characters is never divided.
+    A code block of at most *whole* characters is never divided.
 
     Raises:
         InvalidOption: *offset* is negative.

@@ -62,17 +62,9 @@ def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Pa
 
 def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int], Page]:
     """
-    Find *phrase*, once.
+    Find *phrase*, once, in the text from *offset* on, when *about* so many characters will fit.
 
-    Args:
-        page: The whole page.
-        phrase: The text to find.
-        offset: Search the text that begins here.
-        about: Roughly how many characters will fit.
-
-    Returns:
-        A function that takes the number of characters that fit and returns the page with the places.
-
+    Returns a function that takes the number of characters that fit and returns the page with the places.
     """
     source = Composer(page, offset, whole=max(_AROUND, about // 2))
     places = occurrences(page.content, phrase, offset)
@@ -167,13 +159,9 @@ class Places:
 
 class Folded:
     """
-    A text in the form used for comparing phrases, which knows where each of its characters came from.
+    A text from *offset* on in the form used for comparing phrases, which knows where each of its characters came from.
 
-    Args:
-        text: The text.
-        offset: Where to begin.
-        seen: Leave out the targets of links.
-
+    If *seen*, the targets of links are left out.
     """
 
     def __init__(self, text: str, offset: int = 0, *, seen: bool = False) -> None:

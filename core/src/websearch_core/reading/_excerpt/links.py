@@ -21,13 +21,9 @@ _TEXT_TYPES = ("", "text/html", "application/xhtml+xml", "text/plain", "text/mar
 
 def link_passages(part: Page, whole: Page, words: str) -> Page:
     """
-    Return *part* with a ``link`` for each passage that has a sentence which occurs only once in the page.
+    Return *part* with a ``link`` for each passage that has a sentence which occurs only once in the *whole* page.
 
-    Args:
-        part: An excerpt of the page.
-        whole: The whole page.
-        words: The query, or the phrase that was sought: the sentence with most of its words is linked to.
-
+    The link leads to the sentence with most of the *words* of the query, or of the phrase that was sought.
     """
     url = link_target(whole.final_url or whole.url)
     if url is None or whole.media_type not in _TEXT_TYPES or len(part.content) == len(whole.content):

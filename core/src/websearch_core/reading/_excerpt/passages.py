@@ -51,17 +51,9 @@ def pick_passages(page: Page, query: str, max_length: int, offset: int = 0) -> P
 
 def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int], Page]:
     """
-    Rank the passages of *page*, once.
+    Rank the passages of *page* from *offset* on, once, when *about* so many characters will fit.
 
-    Args:
-        page: The whole page.
-        query: A question or keywords.
-        offset: Choose from the text that begins here.
-        about: Roughly how many characters will fit.
-
-    Returns:
-        A function that takes the number of characters that fit and returns the page with the best passages.
-
+    Returns a function that takes the number of characters that fit and returns the page with the best passages.
     """
     source = Composer(page, offset, whole=max(_LENGTH, about // 2))
     runs = list(_packed(source, min(_LENGTH, max(1, about // 3))))

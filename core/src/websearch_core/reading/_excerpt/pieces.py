@@ -69,12 +69,9 @@ class Piece(NamedTuple):
 
 def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
     """
-    Divide *text* where it may be cut: never inside a link, a table row or code.
+    Divide Markdown where it may be cut: never inside a link, a table row or code.
 
-    Args:
-        text: Markdown.
-        whole: A code block with more characters than this is divided between lines.
-
+    A code block with more than *whole* characters is divided between lines.
     """
     found: list[Piece] = []
     headings: list[tuple[int, str]] = []  # level and title of the open ones

@@ -57,13 +57,7 @@ def beyond(cut: Page) -> Page:
 
 
 def check(max_length: int, offset: int) -> None:
-    """
-    Check the limits of a window.
-
-    Raises:
-        InvalidOption: *max_length* is less than 1, or *offset* is negative.
-
-    """
+    """Check the limits of a window, and raise `InvalidOption` if one is out of range."""
     if max_length < 1:
         raise InvalidOption(f"max_length: must be at least 1, not {max_length}")
     if offset < 0:

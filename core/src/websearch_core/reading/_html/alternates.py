@@ -21,16 +21,9 @@ _SITE_WIDE = re.compile(r"/llms(?:-\w+)?\.(?:txt|md)\Z", re.IGNORECASE)  # such 
 
 def find_markdown_alternate(data: bytes, url: str, content_type: str | None = None, header: str = "") -> str | None:
     """
-    Return the URL of the Markdown that a page names as its alternate, or None.
+    Return the URL of the Markdown that a page, or the *header* ``Link`` with it, names as its alternate, or None.
 
     Only a URL of the same origin counts: a page cannot have another site speak for it.
-
-    Args:
-        data: The bytes of the page.
-        url: Its URL.
-        content_type: The value of the HTTP header, if any.
-        header: The value of the header ``Link``.
-
     """
     for href in (*_in_header(header[:_MAX_HEADER_LENGTH]), *_in_head(data[:_HEAD_SIZE], content_type)):
         there = absolute(href, url)

@@ -98,14 +98,7 @@ class Byline:
 
 
 def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byline:
-    """
-    Find the author and the dates of a page.
-
-    Args:
-        document: The page.
-        headline: The element that shows its title.
-
-    """
+    """Find the author and the dates of a page, of which *headline* shows the title."""
     found = Byline()
     _read_microdata(document, found)
     if headline is not None and not found.complete:

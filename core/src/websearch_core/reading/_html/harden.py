@@ -123,14 +123,9 @@ class Hardened(NamedTuple):
 
 def harden(html: bytes) -> Hardened:
     """
-    Remove what makes parsing expensive: thousands of nested elements, hundreds of attributes.
+    Remove what makes parsing UTF-8 expensive: thousands of nested elements, hundreds of attributes.
 
-    Args:
-        html: The source of a page, in UTF-8.
-
-    Returns:
-        A source that is safe to parse. It may end early, but no text is left out before its end.
-
+    The result is safe to parse. It may end early, but no text is left out before its end.
     """
     plain = normalize(html)
     return Hardened(*plain) if _is_harmless(plain.source) else _Walk(plain).harden()

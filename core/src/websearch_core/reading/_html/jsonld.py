@@ -70,13 +70,7 @@ class JsonLd:
         return next((found for key in keys for value in self.values(thing, key) if (found := text(value))), "")
 
     def main(self, url: str) -> Thing:
-        """
-        Return the thing that the page is about; an empty one if there is none, or too many of one kind.
-
-        Args:
-            url: URL of the page, to choose one of many things.
-
-        """
+        """Return the thing that the page at *url* is about; an empty one if there is none, or too many of one kind."""
         for kinds in (_WORKS, _PAGES):
             alike = [thing for thing in self.things if kinds & types(thing)]
             here = next((thing for thing in alike if is_at(thing, url)), None)

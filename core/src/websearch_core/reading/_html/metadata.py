@@ -101,14 +101,7 @@ class Metadata:
 
 
 def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
-    """
-    Read the metadata of a parsed page.
-
-    Args:
-        document: The page.
-        url: Its URL.
-
-    """
+    """Read the metadata of a parsed page."""
     meta = _contents_by_name(_metas(document))
     nodes = document.css('h1,script[type*="ld+json"]')
     data = parse_jsonld(node for node in nodes if node.tag == "script")

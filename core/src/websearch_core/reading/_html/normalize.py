@@ -88,13 +88,7 @@ class Normalized(NamedTuple):
 
 
 def normalize(html: bytes) -> Normalized:
-    """
-    Rewrite markup so that its tags can be counted without parsing it. Takes linear time.
-
-    Args:
-        html: The source of a page, in UTF-8.
-
-    """
+    """Rewrite UTF-8 markup so that its tags can be counted without parsing it. Takes linear time."""
     return _Writer(html).write()
 
 

@@ -22,15 +22,7 @@ _CONTENT = re.compile(
 
 
 def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str | None:
-    """
-    Return the http(s) URL that a page leads to within five seconds, or None; never the page itself.
-
-    Args:
-        data: The bytes of the page.
-        url: Its URL.
-        content_type: The value of the HTTP header, if any.
-
-    """
+    """Return the http(s) URL that a page leads to within five seconds, or None; never the page itself."""
     text, *_ = to_utf8(data, content_type, most=_MAX_SIZE)
     document = parse(harden(text.replace(b"\x00", b"")).source)
     base = find_base(document, url)

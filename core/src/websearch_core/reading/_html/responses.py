@@ -96,16 +96,7 @@ def default_choices(kind: Kind | None, comments: Responses | None, reviews: Resp
 def choose_responses(
     outline: TextBlocks, kept: list[bool], facts: Metadata, choices: Mapping[str, Responses]
 ) -> Selection:
-    """
-    Keep or drop comments and reviews; without a choice, they stay as they were selected.
-
-    Args:
-        outline: The blocks of the page.
-        kept: Which of them were selected as content.
-        facts: Metadata of the page.
-        choices: What to do with ``comments`` and ``reviews``.
-
-    """
+    """Keep or drop comments and reviews, as *choices* says; those without a choice stay as *kept* has them."""
     notes: list[str] = []
     for name, choice in choices.items():
         if name == "reviews" and _is_review(facts):

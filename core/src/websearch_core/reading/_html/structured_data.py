@@ -32,16 +32,10 @@ _BODIES = ("articleBody", "text", "reviewBody", "transcript", "description", "ab
 
 def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
     """
-    Return whether a page does not show the article that its data has.
+    Return whether a page that shows *texts* does not show the article that its data has.
 
-    The article must be much longer than what was selected. Most data has the article that the page shows too, or only
-    its beginning; then the page is better, since it has the links and headings.
-
-    Args:
-        texts: The texts that the page shows.
-        length: How many characters of them were selected.
-        facts: Metadata of the page.
-
+    The article must be much longer than what was selected, *length* characters. Most data has the article that the page
+    shows too, or only its beginning; then the page is better, since it has the links and headings.
     """
     article = " ".join(facts.linked.text(facts.about, "articleBody").split())
     if len(article) < max(_MIN_ARTICLE_LENGTH, _MIN_TIMES_LONGER * length):
@@ -56,12 +50,8 @@ def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
     """
     Return the structured data of a page as markup: its main thing, then others, or only its description.
 
-    Questions keep their answers, postings their replies, products their price, recipes their steps, lists their links.
-
-    Args:
-        facts: Metadata of the page.
-        comments: Whether postings keep their replies.
-
+    Questions keep their answers, products their price, recipes their steps, lists their links; postings keep their
+    replies if *comments* is true.
     """
     facts = facts if comments else _without_comments(facts)
     pieces = list(_limit(_things(facts))) or list(_limit([_prose(facts.description)]))

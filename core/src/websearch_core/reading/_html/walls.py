@@ -70,15 +70,7 @@ class Wall(NamedTuple):
 
 
 def find_wall(document: LexborHTMLParser, facts: Metadata, source: bytes) -> Wall:
-    """
-    Find what a page states about being free to read.
-
-    Args:
-        document: The page.
-        facts: Its metadata.
-        source: Its source, for quick checks.
-
-    """
+    """Find what a page states about being free to read; *source* is for quick checks."""
     has_password = b"assword" in source and document.css_first('input[type="password" i]') is not None
     return Wall(_stated(document, facts), has_password)
 

@@ -22,13 +22,7 @@ def code_fence(code: str, least: int = 3) -> str:
 
 
 def find_fences(text: str, end: int | None = None) -> list[tuple[int, int]]:
-    """
-    Find the code blocks that begin before *end*.
-
-    Returns:
-        The start and the end of each, from the start of the opening line to the end of the closing line.
-
-    """
+    """Return where each code block before *end* begins and ends: its opening line, and the end of its closing line."""
     return list(_fences(text, end))
 
 

@@ -68,14 +68,7 @@ def caption(text: str) -> str:
 
 
 def table(element: Element, text: str) -> str:
-    """
-    Write a table below its caption: as pipes, or as records if it is too wide.
-
-    Args:
-        element: The table.
-        text: Its rows and caption, as written by `row` and `caption`.
-
-    """
+    """Write a table below its caption, as `row` and `caption` wrote them: as pipes, or as records if it is too wide."""
     rows: list[list[str]] = []
     others: list[str] = []  # the caption
     taken: dict[int, int] = {}  # columns that earlier cells reach into, with the number of rows left

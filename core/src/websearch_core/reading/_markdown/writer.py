@@ -100,14 +100,7 @@ _AROUND: dict[str, Context] = {
 
 
 def to_markdown(root: Element, links: Mapping[str, str]) -> str:
-    """
-    Write the tree as Markdown.
-
-    Args:
-        root: The tree.
-        links: The absolute URL of each ``href`` to keep; every other link becomes text.
-
-    """
+    """Write the tree as Markdown; *links* has the absolute URL of each ``href`` to keep."""
     written = _Converter(root, links).write()
     if not written and any(element.name == "img" and element.get("alt") for element in root.elements()):
         written = _Converter(root, links, only_pictures=True).write()
