@@ -177,11 +177,7 @@ def find_host(url: str) -> str:
 
 def is_web_url(url: str) -> bool:
     """Return whether *url* is an absolute, unambiguous http(s) URL. The host may be any, internal ones included."""
-    try:
-        split_url(url)
-    except UnsafeURL:
-        return False
-    return True
+    return find_origin(url) is not None
 
 
 @lru_cache(maxsize=1024)  # each result of a search is looked at several times

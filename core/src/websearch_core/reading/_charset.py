@@ -174,8 +174,8 @@ def _detect_codec(data: bytes, content_type: str | None, *, markup: bool) -> tup
     for bom, codec in _BOMS.items():
         if data.startswith(bom):
             return codec, len(bom)
-    label = _codec_from_header(content_type) or (_codec_from_page(data[:_PRESCAN_SIZE]) if markup else None)
-    return label or _guess_utf16(data) or ("utf-8" if _is_utf8(data) else "cp1252"), 0
+    stated = _find_codec(_find_charset(content_type or "")) or (markup and _codec_from_page(data[:_PRESCAN_SIZE]))
+    return stated or guess_utf16(data) or ("utf-8" if _is_utf8(data) else "cp1252"), 0
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -240,10 +240,6 @@ def _note(codec: str) -> str | None:
     return None
 
 
-def _codec_from_header(content_type: str | None) -> str | None:
-    return _find_codec(_find_charset(content_type or ""))
-
-
 def _codec_from_page(head: bytes) -> str | None:
     """Return the codec that the page declares. A label in ASCII that says UTF-16 means UTF-8."""
     label = _find_meta_label(head)
@@ -298,7 +294,7 @@ def _label(attributes: dict[str, str]) -> str | None:
     return None
 
 
-def _guess_utf16(data: bytes) -> str | None:
+def guess_utf16(data: bytes) -> str | None:
     """Detect UTF-16 without a byte order mark: each Latin letter has a NUL, always on the same side."""
     head = data[:64]
     if len(head) >= 4 and not any(head[1::2]) and all(head[0::2]):

@@ -8,7 +8,6 @@ has seventeen billion cells, so workbooks are streamed instead. The libraries be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 from xml.sax.saxutils import unescape
@@ -61,12 +60,7 @@ def read_office(document: Document) -> Page:
         *(["the text is too long to be read whole: this is its beginning"] if cut else []),
     ]
     return make_page(
-        document.url,
-        media_type,
-        text,
-        truncated=cut,
-        notes=tuple(notes),
-        **_read_metadata(unpacked.parts),
+        document.url, media_type, text, truncated=cut, notes=tuple(notes), **_read_metadata(unpacked.parts)
     )
 
 
@@ -117,7 +111,7 @@ def _show_once(archive: BytesIO) -> BytesIO:
 def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:
     """Read the metadata of the document from the parts that hold it."""
     stated: dict[str, str] = {}
-    for name in _metadata_parts(parts):
+    for name in (name for name in parts if name == "docProps/core.xml" or name.endswith(".opf")):
         for found in _FACT.finditer(parts[name][:100_000].decode("utf-8", "replace")):
             stated.setdefault(found[1], unescape(found[2]).strip())
     return {
@@ -128,7 +122,3 @@ def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:
         "modified": parse_date(stated.get("dcterms:modified")),
         "language": language_of([stated.get("dc:language", "")]),
     }
-
-
-def _metadata_parts(parts: dict[str, bytes]) -> Iterator[str]:
-    yield from (name for name in parts if name == "docProps/core.xml" or name.endswith(".opf"))

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from ..._text.media_types import MARKDOWN, parse_media_type
-from .._charset import to_utf8
 from .._links import absolute
-from .harden import harden
-from .parse import parse
+from .parse import parse_page
 
 _HEAD_SIZE = 200_000  # bytes that may have to be read to the end of the head
 _MAX_HEADER_LENGTH = 8_000  # characters
@@ -42,8 +40,7 @@ def _in_header(header: str) -> Iterator[str]:
 def _in_head(data: bytes, content_type: str | None) -> Iterator[str]:
     if b"markdown" not in data.lower() and b"\x00" not in data:  # quick, and enough for all but UTF-16
         return
-    text, *_ = to_utf8(data, content_type, most=_HEAD_SIZE)
-    for link in parse(harden(text.replace(b"\x00", b"")).source).css("link[rel][href][type]"):
+    for link in parse_page(data, content_type, most=_HEAD_SIZE).css("link[rel][href][type]"):
         attributes = link.attributes
         if _is_markdown(attributes.get("rel"), attributes.get("type")):
             yield attributes.get("href") or ""

@@ -216,16 +216,7 @@ class _Names:
         below = zip(tree.parents, self.worst, self.best, self.tags, strict=True)
         for parent, bad, good, tag in islice(below, 1, None):
             least, most, bads, goods, sum_of_tags, depth = paths[parent]
-            paths.append(
-                (
-                    min(least, bad),
-                    max(most, good),
-                    bads + bad,
-                    goods + good,
-                    sum_of_tags + tag,
-                    depth + 1,
-                )
-            )
+            paths.append((min(least, bad), max(most, good), bads + bad, goods + good, sum_of_tags + tag, depth + 1))
         self.paths = paths
 
 

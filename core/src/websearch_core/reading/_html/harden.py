@@ -26,7 +26,6 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from .normalize import Normalized, all_but, normalize
 
@@ -113,22 +112,14 @@ _IS_WHOLE = 3  # the last group of the pattern above
 _SOON = 5_000  # bytes within which a simple link ends
 
 
-class Hardened(NamedTuple):
-    """The source to parse, whether tags or attributes were left out, and whether it ends early."""
-
-    source: bytes
-    simpler: bool = False
-    cut: bool = False
-
-
-def harden(html: bytes) -> Hardened:
+def harden(html: bytes) -> Normalized:
     """
     Remove what makes parsing UTF-8 expensive: thousands of nested elements, hundreds of attributes.
 
     The result is safe to parse. It may end early, but no text is left out before its end.
     """
     plain = normalize(html)
-    return Hardened(*plain) if _is_harmless(plain.source) else _Walk(plain).harden()
+    return plain if _is_harmless(plain.source) else _Walk(plain).harden()
 
 
 def _is_harmless(source: bytes) -> bool:
@@ -337,14 +328,14 @@ class _Walk:
         self.room = _ROOM
         self.simpler = plain.simpler
 
-    def harden(self) -> Hardened:
+    def harden(self) -> Normalized:
         source = self.plain.source
         pieces = bytearray()
         position = 0
         for tag in _ANY.finditer(source):
             if self.room <= 0:
                 pieces += source[position : tag.start()]
-                return Hardened(bytes(pieces), self.simpler, cut=True)
+                return Normalized(bytes(pieces), self.simpler, cut=True)
             close, name, attributes = tag.groups()
             name = name.lower()
             self.room -= _TAG
@@ -355,7 +346,7 @@ class _Walk:
                 pieces += source[position : tag.start()]
                 position = tag.end() + 1  # with its ">"
         source = bytes(pieces + source[position:]) if position else source
-        return Hardened(source, self.simpler, self.plain.cut)
+        return Normalized(source, self.simpler, self.plain.cut)
 
     def _begin(self, name: bytes, written: bytes) -> bool:
         """Count an element; return whether its tag may stay."""

@@ -114,7 +114,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     window = one_line(strip_markup(_text(document.css_first("title"))), TITLE_LENGTH)
     shared = [one_line(title, TITLE_LENGTH) for title in dict.fromkeys(metas(_TITLES))]  # mostly the same
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
-    claims = (without_site(next(iter(shared), ""), site, url), _headline(data, url))
+    headline = one_line(data.text(data.main(url), "headline"), TITLE_LENGTH)
+    claims = (without_site(next(iter(shared), ""), site, url), headline)
     if below := find_below_trail(document, next(iter(shown), None), claims):
         shown, headlines = [below[0]], [below[1]]
     main, name = _main(data, url, [*shared, window, *headlines])
@@ -170,11 +171,6 @@ def _contents_by_name(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]
             for name in _SEPARATORS.sub(".", names).split():
                 found[name].append(content)
     return found
-
-
-def _headline(data: JsonLd, url: str) -> str:
-    """Return the headline in the JSON-LD of the thing that the page is about; maybe an empty string."""
-    return one_line(data.text(data.main(url), "headline"), TITLE_LENGTH)
 
 
 def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:

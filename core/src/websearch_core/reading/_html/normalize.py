@@ -80,7 +80,7 @@ _WRAPPING = re.compile(rb"\A\s*+<!(?:--|\[CDATA\[)|(?:-->|\]\]>)\s*+\Z")  # arou
 
 
 class Normalized(NamedTuple):
-    """The source, whether an element lost attributes, and whether the source was cut off."""
+    """The source, whether tags or attributes were left out, and whether it ends early."""
 
     source: bytes
     simpler: bool = False

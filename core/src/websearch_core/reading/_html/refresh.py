@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 
-from .._charset import to_utf8
 from .._links import absolute, without_fragment
-from .harden import harden
-from .parse import find_base, parse
+from .parse import find_base, parse_page
 
 _MAX_SIZE = 100_000  # bytes: such a page is short
 _MAX_DELAY = 5  # seconds: with more, the page is there to be read first
@@ -23,8 +21,7 @@ _CONTENT = re.compile(
 
 def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str | None:
     """Return the http(s) URL that a page leads to within five seconds, or None; never the page itself."""
-    text, *_ = to_utf8(data, content_type, most=_MAX_SIZE)
-    document = parse(harden(text.replace(b"\x00", b"")).source)
+    document = parse_page(data, content_type, most=_MAX_SIZE)
     base = find_base(document, url)
     for tag in document.css("meta[http-equiv][content]"):
         found = _CONTENT.match(tag.attributes.get("content") or "")

@@ -11,14 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..._runtime.deadline import time_left
-from ...errors import (
-    BadResponse,
-    ConfigurationError,
-    TimedOut,
-    TooLarge,
-    UnsupportedContent,
-    WebSearchError,
-)
+from ...errors import BadResponse, ConfigurationError, TimedOut, TooLarge, UnsupportedContent, WebSearchError
 from ...models import Page
 from .child import MAX_SECONDS, receive, send
 

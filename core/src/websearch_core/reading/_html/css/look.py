@@ -77,11 +77,7 @@ def _judge_cached(text: str) -> Look:
 
 def _judge(text: str) -> Look:
     declared = sorted(parse_declarations(text), key=lambda one: one.important)  # later ones win
-    return _judge_style(_compute_style(declared))
-
-
-def _judge_style(style: Style) -> Look:
-    """Judge the computed values of properties."""
+    style = _compute_style(declared)
     mutes, resets = _read_inherited(style)
     displays = _keyword(style, "display") not in {"", "none"}
     return Look(_closes(style), _disguises(style), mutes, resets, displays)
@@ -208,7 +204,6 @@ _VALID: dict[str, Callable[[Value], bool]] = {
     "background-clip": _is_any,
     "text-shadow": _is_any,
     "-webkit-text-stroke": _is_any,
-    "animation-name": _is_any,
     "overflow-x": lambda value: len(value) == 1 and value[0].text in _OVERFLOWS,
     "overflow-y": lambda value: len(value) == 1 and value[0].text in _OVERFLOWS,
     **dict.fromkeys(("width", "height", "max-width", "max-height", "min-width", "min-height"), _is_size),
@@ -218,9 +213,8 @@ _VALID: dict[str, Callable[[Value], bool]] = {
 _ALIASES = {
     **{
         f"-webkit-{name}": name
-        for name in ("transform", "filter", "clip-path", "background-clip", "opacity", "animation")
+        for name in ("transform", "filter", "clip-path", "background-clip", "opacity")
     },
-    "-webkit-animation-name": "animation-name",
     "overflow-inline": "overflow-x", "overflow-block": "overflow-y",
     "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
     "min-inline-size": "min-width", "min-block-size": "min-height",
@@ -283,10 +277,6 @@ def _background(value: Value) -> Style:
     }
 
 
-def _animation(value: Value) -> Style:
-    return {"animation-name": value}
-
-
 def _pair(first: str, last: str, value: Value) -> Style:
     parts = split_parts(value)
     return {first: parts[0], last: parts[-1]} if 1 <= len(parts) <= 2 and all(map(_is_offset, parts)) else {}
@@ -299,7 +289,6 @@ _SHORTHANDS: dict[str, tuple[Callable[[Value], Style], tuple[str, ...]]] = {
     "inset": (_sides("", _is_offset), _SIDES),
     "margin": (_sides("margin-", _is_offset), tuple(f"margin-{side}" for side in _SIDES)),
     "padding": (_sides("padding-", _is_length), tuple(f"padding-{side}" for side in _SIDES)),
-    "animation": (_animation, ("animation-name",)),
     **{
         f"{name}-{axis}": (
             partial(_pair, prefix + sides[0], prefix + sides[1]),
