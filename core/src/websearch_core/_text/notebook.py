@@ -42,7 +42,8 @@ def count(things: Iterable[Any], name: str) -> Size:
 
 def response_as_html(response: Any) -> str:
     """Return a `SearchResponse` as HTML."""
-    parts = [f"<p><b>{_html(response.query)}</b> · {_html(_found(response))}</p>"]
+    found = quantity(len(response.results), "result") + (f" from {response.provider}" if response.provider else "")
+    parts = [f"<p><b>{_html(response.query)}</b> · {_html(found)}</p>"]
     if response.answer:
         parts.append(f"<p>{_html(response.answer)}</p>")
     for result in response.results:
@@ -60,14 +61,10 @@ def response_as_html(response: Any) -> str:
 def page_as_html(page: Any) -> str:
     """Return a `Page` as HTML; its Markdown is shown as it is."""
     facts = " · ".join(_html(fact) for fact in _facts(page))
-    text = f'<pre style="white-space: pre-wrap; max-height: 30em; overflow: auto">{_html(_cut(page.content))}</pre>'
+    shown = page.content if len(page.content) <= _MAX_SHOWN else f"{page.content[:_MAX_SHOWN]}…"
+    text = f'<pre style="white-space: pre-wrap; max-height: 30em; overflow: auto">{_html(shown)}</pre>'
     head = f"<p><b>{_html_link(page.final_url or page.url, page.title)}</b><br><small>{facts}</small></p>"
     return _box([head, text, *_html_notes(page.notes)])
-
-
-def _found(response: Any) -> str:
-    found = quantity(len(response.results), "result")
-    return f"{found} from {response.provider}" if response.provider else found
 
 
 def _facts(page: Any) -> Iterator[str]:
@@ -97,7 +94,3 @@ def _html_link(url: str, title: str) -> str:
     if target is None:
         return shown
     return f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer nofollow">{shown}</a>'
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"

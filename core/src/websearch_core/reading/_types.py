@@ -27,23 +27,13 @@ _TEXTS = "json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml 
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """
-    What a reader gets.
-
-    Args:
-        data: The bytes.
-        url: Where they came from; relative links are resolved against it.
-        media_type: Their media type, as detected.
-        content_type: The value of the HTTP header, if any, for its charset.
-        links: What to do with links, as in `websearch_core.reading.read_html`.
-
-    """
+    """What a reader gets."""
 
     data: bytes
-    url: str
-    media_type: str
-    content_type: str | None = None
-    links: Links = "keep"
+    url: str  # where they came from; relative links are resolved against it
+    media_type: str  # their media type, as detected
+    content_type: str | None = None  # the value of the HTTP header, if any, for its charset
+    links: Links = "keep"  # what to do with links, as in `websearch_core.reading.read_html`
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -28,7 +28,7 @@ def lay_out(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[str
     names: list[str] = []
     written = 0
     for written, row in enumerate(rows):
-        cells = [_cell(cell) for cell in row[:columns]]
+        cells = [" ".join(cell.split()) for cell in row[:columns]]
         if columns <= WIDE:
             cells = [cell.replace("|", "\\|") for cell in cells] + [""] * (columns - len(cells))
             out.write(f"{line(cells)}\n")
@@ -42,7 +42,3 @@ def lay_out(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[str
         if out.tell() > most:
             break
     return out.getvalue(), written
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split())

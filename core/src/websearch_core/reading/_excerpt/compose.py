@@ -55,7 +55,7 @@ class Composer:
     def pieces(self) -> list[Piece]:
         """The pieces of the text, found when they are needed."""
         found = tie(self.page.content, pieces(self.page.content, self._whole))
-        found = found[bisect_right(found, self.offset, key=_end) :]
+        found = found[bisect_right(found, self.offset, key=lambda piece: piece.end) :]
         if found and found[0].start < self.offset:
             found[0] = found[0]._replace(start=self.offset)
         return found
@@ -146,10 +146,6 @@ class Composer:
             at, under = last.end, last.headings
         if runs and at < len(self.page.content):
             yield f"[... {len(self.page.content) - at:,} characters left out ...]"
-
-
-def _end(piece: Piece) -> int:
-    return piece.end
 
 
 def quote(words: str) -> str:

@@ -37,7 +37,7 @@ def link_passages(part: Page, whole: Page, words: str) -> Page:
     def link(passage: Passage) -> str | None:
         text = whole.content[passage.offset : passage.offset + passage.length]
         found = list(_sentences(text))
-        best = max(found, key=lambda n: _count_terms(n[1], wanted), default=None)
+        best = max(found, key=lambda n: len({term.form for term in split_terms(n[1])} & wanted), default=None)
         return best and link_to_text(url, best[1], count, before=best[0], after=best[2])
 
     return part.model_copy(
@@ -61,7 +61,3 @@ def _plain(part: str) -> str:
     bare = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], _MARKER.sub("", part))
     bare = " ".join(bare.replace("*", "").replace("`", "").split())
     return "" if _UNSURE.search(bare) else bare
-
-
-def _count_terms(text: str, wanted: set[str]) -> int:
-    return len({term.form for term in split_terms(text)} & wanted)

@@ -128,7 +128,8 @@ def _is_harmless(source: bytes) -> bool:
     tags, values = source.count(b"<"), source.count(b"=")
     room = _ROOM - tags * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE) - values * _ATTRIBUTE
     if room < _SCARCE or tags > _HARMLESS_TAGS:  # a large page
-        if tags > _MAX_ELEMENTS and tags - _count_ends(source) > _MAX_ELEMENTS:
+        ends = source.count(b"</") - source.count(b"</p") - source.count(b"</br")  # that make no element, or fewer
+        if tags - ends > _MAX_ELEMENTS:
             return False
         names = _NAME_OR_BARE.findall(source)
         if tags > _HARMLESS_TAGS and not _is_shallow(names):
@@ -146,11 +147,6 @@ def _is_harmless(source: bytes) -> bool:
             cost, position = _count(styles, source, style.start(), room)
         room -= cost
     return False
-
-
-def _count_ends(source: bytes) -> int:
-    """Return how many end tags make no element, or fewer."""
-    return source.count(b"</") - source.count(b"</p") - source.count(b"</br")
 
 
 def _count_elements(names: list[bytes]) -> int:

@@ -19,9 +19,12 @@ WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visibl
 
 def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
     """
-    Return how an element is hidden when the page opens: 0 if it is visible, else a sum of bits.
+    Return how an element is hidden when the page opens.
 
-    `UNSEEN`, `TINY` and `CLEAR` hide its text, but elements in it can be visible. With `WHOLE`, nothing in it is.
+    Returns:
+        0 if it is visible. The bits `UNSEEN`, `TINY` and `CLEAR` if its text is hidden, but elements in it can be
+        visible. `WHOLE`, with such bits, if nothing in it is visible.
+
     """
     if look.closes or look.disguises or (attributes.get("aria-hidden") or "").strip().lower() == "true":
         return WHOLE | look.mutes

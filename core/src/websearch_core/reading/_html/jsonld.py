@@ -48,17 +48,11 @@ _JSON = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True)
 class JsonLd:
-    """
-    The JSON-LD of a page.
+    """The JSON-LD of a page."""
 
-    Args:
-        things: Things at the top level, in a graph, or as the main entity of a page, in the order of the page.
-        named: Things that others may reference, by ``@id``.
-
-    """
-
+    # Things at the top level, in a graph, or as the main entity of a page, in the order of the page.
     things: tuple[Thing, ...] = ()
-    named: dict[str, Thing] = field(default_factory=dict)
+    named: dict[str, Thing] = field(default_factory=dict)  # things that others may reference, by ``@id``
 
     def values(self, thing: Thing, *keys: str) -> list[Any]:
         """Return the values of the first of *keys* that *thing* has, with references resolved; maybe none."""

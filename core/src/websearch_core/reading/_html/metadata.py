@@ -65,38 +65,21 @@ _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)
 
 @dataclass(frozen=True)
 class Metadata:
-    """
-    What a page says about itself; every text is a single line of bounded length without invisible characters.
-
-    Args:
-        title: Title of the page.
-        description: Its own summary.
-        author: Its authors, persons rather than companies, separated by commas.
-        published: When it was first published.
-        modified: When it was last changed.
-        language: BCP 47 tag.
-        canonical_url: The URL that it gives as its own, if on the same site.
-        site_name: What the site calls itself.
-        og_type: Its ``og:type``, in lower case.
-        generator: The program that made it.
-        tier: Whether it is ``free``, ``metered`` or ``locked``, in its own word.
-        linked: Its JSON-LD.
-        about: The JSON-LD thing that the page is about; empty if there is none, or too many of one kind.
-
-    """
+    """What a page says about itself; every text is a single line of bounded length without invisible characters."""
 
     title: str = ""
-    description: str | None = None
-    author: str | None = None
-    published: datetime | None = None
-    modified: datetime | None = None
-    language: str | None = None
-    canonical_url: str | None = None
-    site_name: str | None = None
-    og_type: str = ""
-    generator: str = ""
-    tier: str = ""
-    linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)
+    description: str | None = None  # its own summary
+    author: str | None = None  # its authors, persons rather than companies, separated by commas
+    published: datetime | None = None  # when it was first published
+    modified: datetime | None = None  # when it was last changed
+    language: str | None = None  # BCP 47 tag
+    canonical_url: str | None = None  # the URL that it gives as its own, if on the same site
+    site_name: str | None = None  # what the site calls itself
+    og_type: str = ""  # its ``og:type``, in lower case
+    generator: str = ""  # the program that made it
+    tier: str = ""  # whether it is ``free``, ``metered`` or ``locked``, in its own word
+    linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)  # its JSON-LD
+    # The JSON-LD thing that the page is about; empty if there is none, or too many of one kind.
     about: Thing = field(default_factory=dict, repr=False, compare=False)
 
 

@@ -28,18 +28,11 @@ _BATCH_SIZE = 4096  # blocks at a time, to bound the memory for long pages
 
 
 class Feature(NamedTuple):
-    """
-    A feature that the trees ask about.
+    """A feature that the trees ask about."""
 
-    Args:
-        of: ``element``, ``block`` or ``page``.
-        trait: The name of the trait.
-        where: For an element, the number of levels up; for a block, how many blocks later, or earlier if negative.
-
-    """
-
-    of: str
+    of: str  # ``element``, ``block`` or ``page``
     trait: str
+    # For an element, the number of levels up; for a block, how many blocks later, or earlier if negative.
     where: int = 0
 
 

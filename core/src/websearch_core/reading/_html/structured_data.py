@@ -28,6 +28,7 @@ _MIN_TIMES_LONGER = 1.5
 _SAMPLES = 24  # of an article, taken at equal distances
 _SAMPLE_LENGTH = 30  # characters
 _BODIES = ("articleBody", "text", "reviewBody", "transcript", "description", "abstract")
+_ANSWERS = ("acceptedAnswer", "suggestedAnswer")
 
 
 def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
@@ -143,17 +144,13 @@ def _questions(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
     for question in data.values(thing, "mainEntity", "hasPart"):
         if isinstance(question, dict) and "Question" in types(question):
-            yield from _with_heading(_heading(2, data.text(question, "name", "text")), _answers(data, question))
+            heading = _heading(2, data.text(question, "name", "text"))
+            yield from _with_heading(heading, _replies(data, question, *_ANSWERS))
 
 
 def _question(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    yield from _answers(data, thing)
-
-
-def _answers(data: JsonLd, question: Thing) -> Iterator[str]:
-    for key in ("acceptedAnswer", "suggestedAnswer"):
-        yield from _replies(data, question, key)
+    yield from _replies(data, thing, *_ANSWERS)
 
 
 def _posting(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -161,8 +158,8 @@ def _posting(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _replies(data, thing, "comment")
 
 
-def _replies(data: JsonLd, thing: Thing, key: str) -> Iterator[str]:
-    for reply in data.values(thing, key):
+def _replies(data: JsonLd, thing: Thing, *keys: str) -> Iterator[str]:
+    for reply in (one for key in keys for one in data.values(thing, key)):
         if isinstance(reply, dict):
             author = data.text(reply, "author")
             yield from _with_heading(f"<p><b>{escape(author)}</b>:</p>" if author else "", _body(data, reply))
@@ -281,14 +278,10 @@ def _prose(value: Any) -> str:
     if "&lt;" in value and not MARKUP.search(value):
         value = unescape(value)
     if MARKUP.search(value):
-        return f"<div>{_close(value)}</div>"
+        body = parse(harden(value.encode("utf-8", "replace")).source).body
+        return f"<div>{(body and body.inner_html) or ''}</div>"
     lines = unescape(value).splitlines()
     return "".join(f"<p>{escape(line.strip())}</p>" for line in lines if line.strip())
-
-
-def _close(markup: str) -> str:
-    body = parse(harden(markup.encode("utf-8", "replace")).source).body
-    return (body.inner_html or "") if body else ""
 
 
 def _words(name: str) -> str:

@@ -31,19 +31,11 @@ _OF_SITES = frozenset(
 
 
 class Stated(NamedTuple):
-    """
-    The titles in the metadata of a page.
+    """The titles in the metadata of a page."""
 
-    Args:
-        name: That in its JSON-LD; may be empty.
-        shared: Those in its meta tags, such as Open Graph, the most reliable first.
-        window: The text of ``<title>``; may be empty.
-
-    """
-
-    name: str
-    shared: Sequence[str]
-    window: str
+    name: str  # that in its JSON-LD; may be empty
+    shared: Sequence[str]  # those in its meta tags, such as Open Graph, the most reliable first
+    window: str  # the text of ``<title>``; may be empty
 
 
 def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: str) -> str:

@@ -43,11 +43,8 @@ def _is_column(rows: Sequence[Sequence[Element]]) -> bool:
     """Return whether the rows, of at most one cell each, are a header and at least two short values."""
     cells = [row[0] for row in rows if row]
     names = [cell.name for cell in cells]
-    return names[:1] == ["th"] and names.count("td") == len(names) - 1 > 1 and all(map(_is_short, cells))
-
-
-def _is_short(cell: Element) -> bool:
-    return len(cell.text()) <= _MAX_VALUE_LENGTH
+    is_headed = names[:1] == ["th"] and names.count("td") == len(names) - 1 > 1
+    return is_headed and all(len(cell.text()) <= _MAX_VALUE_LENGTH for cell in cells)
 
 
 def cell(element: Element, text: str) -> str:

@@ -40,18 +40,10 @@ _DEGREES = {"deg": 1.0, "grad": 0.9, "rad": 57.29578, "turn": 360.0}
 
 
 class Token(NamedTuple):
-    """
-    A token other than white space and comments.
+    """A token other than white space and comments."""
 
-    Args:
-        kind: ``ident``, ``function``, ``number``, ``hash``, ``string`` or ``mark``.
-        text: A name in lower case, the unit of a number, or the mark. The names of variables keep their case.
-        number: The value of a number.
-
-    """
-
-    kind: str
-    text: str
+    kind: str  # ``ident``, ``function``, ``number``, ``hash``, ``string`` or ``mark``
+    text: str  # a name in lower case, the unit of a number, or the mark; the names of variables keep their case
     number: float = 0.0
 
 
@@ -72,7 +64,8 @@ def _tokenize(text: str) -> Iterator[Token]:
         end = match.end()
         kind = match.lastgroup or "string"
         if kind in {"number", "unit"}:
-            yield Token("number", _unescape(match["unit"] or "").lower(), _number(match["number"]))
+            number = max(-1e9, min(1e9, float(match["number"])))  # a large one is infinite
+            yield Token("number", _unescape(match["unit"] or "").lower(), number)
         elif kind in {"ident", "function"}:
             name = _unescape(match["ident"])
             name = name if name.startswith("--") else name.lower()
@@ -280,10 +273,6 @@ def _add(total: Size | None, product: Size | None, sign: float) -> Size | None:
     if total.kind != signed.kind and total.number and signed.number:
         return None
     return Size(total.number + signed.number, signed.kind if signed.number else total.kind)
-
-
-def _number(written: str) -> float:
-    return max(-1e9, min(1e9, float(written)))  # float() never fails on these: a large one is infinite
 
 
 def _unescape(name: str) -> str:
