@@ -4,13 +4,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import ConfigurationError, PageNotFound, TooLarge
 from ..models import Page
-from ._report import SkippedFile
 
 _MAX_BYTES = 10 * 2**20
+
+
+@dataclass(frozen=True)
+class SkippedFile:
+    """A file or URL that was not indexed, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """
+    The result of indexing a folder or a site.
+
+    Args:
+        added: Number of pages that were added or replaced.
+        removed: Number of pages that were removed because they no longer exist.
+        skipped: Files and URLs that were not indexed, and why.
+        left: Number of links that were not followed because the limit was reached.
+
+    """
+
+    added: int = 0
+    removed: int = 0
+    skipped: tuple[SkippedFile, ...] = ()
+    left: int = 0
 
 
 def files(place: Path) -> Iterator[Path | SkippedFile]:

@@ -15,23 +15,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from ..._text.invisible import one_line
 from ...models import Page, Passage
-from .pieces import Piece, pieces
+from .pieces import Piece, Span, pieces
 from .ties import tie
 from .window import check, cut_window
 
 _MAX_QUOTE_LENGTH = 80  # characters
 _MIN_MARK_LENGTH = len("\n\n[... 50 characters left out; offset 0 ...]\n\n")
-
-
-class Span(NamedTuple):
-    """Consecutive pieces: the number of the first one, and of the one after the last."""
-
-    first: int
-    after: int
 
 
 class Composer:

@@ -17,7 +17,8 @@ from ..._text.terms import fold
 from ...errors import InvalidOption
 from ...models import Page
 from .._markdown.fences import find_fences
-from .compose import Composer, Span, quote
+from .compose import Composer, quote
+from .pieces import Span
 from .window import LINK, beyond
 
 _AROUND = 300  # characters shown before and after a place, extended to whole sentences

@@ -18,7 +18,8 @@ from itertools import pairwise
 from ..._text.bm25 import Question, score_counts
 from ..._text.terms import list_terms
 from ...models import Page
-from .compose import Composer, Span, quote
+from .compose import Composer, quote
+from .pieces import Span
 from .window import beyond, cut_window
 
 _LENGTH = 600  # characters of a passage

@@ -25,6 +25,13 @@ _FENCE = re.compile(r"([ >]{0,60}(?:[-*] |\d{1,9}\. )?)(`{3,}|~{3,})")
 _BLANK = re.compile(r"(?:[ \t]*\n)*")
 
 
+class Span(NamedTuple):
+    """Consecutive pieces: the number of the first one, and of the one after the last."""
+
+    first: int
+    after: int
+
+
 @dataclass(frozen=True)
 class Frame:
     """What a block needs around it when its beginning or end is not shown."""

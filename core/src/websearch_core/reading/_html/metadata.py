@@ -94,7 +94,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         return (strip_markup(content) for name in names for content in meta.get(name, ()))
 
     site = one_line(_site(metas(_SITES), data), NAME_LENGTH)
-    window = one_line(strip_markup(_text(document.css_first("title"))), TITLE_LENGTH)
+    tab = document.css_first("title")
+    window = one_line(strip_markup(" ".join(tab.text()[: 20 * TITLE_LENGTH].split())), TITLE_LENGTH) if tab else ""
     shared = [one_line(title, TITLE_LENGTH) for title in dict.fromkeys(metas(_TITLES))]  # mostly the same
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
     headline = one_line(data.text(data.main(url), "headline"), TITLE_LENGTH)
@@ -222,10 +223,6 @@ def _same_site(one: str, other: str) -> bool:
     """Return whether two URLs have the same host, or one a subdomain of the other, ignoring labels such as ``m``."""
     first, second = (_MOBILE.sub("", urlsplit(url).hostname or "") for url in (one, other))
     return first == second or first.endswith(f".{second}") or second.endswith(f".{first}")
-
-
-def _text(node: LexborNode | None) -> str:
-    return " ".join(node.text()[: 20 * TITLE_LENGTH].split()) if node else ""
 
 
 def _attribute(document: LexborHTMLParser, selector: str, name: str) -> str:

@@ -63,13 +63,6 @@ _OFTEN = 3  # times that such a text occurs in a thread
 _REVIEWED = frozenset({"Review", "CriticReview", "UserReview", "ReviewNewsArticle"})
 
 
-class Selection(NamedTuple):
-    """The blocks to keep, and notes on what was done."""
-
-    kept: list[bool]
-    notes: tuple[str, ...]
-
-
 class _Form(NamedTuple):
     """How pages mark one kind of response: by class or id, heading, schema.org types and property."""
 
@@ -95,7 +88,7 @@ def default_choices(kind: Kind | None, comments: Responses | None, reviews: Resp
 
 def choose_responses(
     outline: TextBlocks, kept: list[bool], facts: Metadata, choices: Mapping[str, Responses]
-) -> Selection:
+) -> tuple[list[bool], tuple[str, ...]]:
     """Keep or drop comments and reviews, as *choices* says; those without a choice stay as *kept* has them."""
     notes: list[str] = []
     for name, choice in choices.items():
@@ -111,7 +104,7 @@ def choose_responses(
             notes.append(f"the page has only {name}: they were kept")
         else:
             kept = rest
-    return Selection(kept, tuple(notes))
+    return kept, tuple(notes)
 
 
 def _is_review(facts: Metadata) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -128,8 +128,8 @@ class _Converter(MarkdownConverter):
         self.titles = 0
         self.picture_link: Element | None = None  # the latest link with only a picture inside
         self.code: list[str] = []
-        self.with_text: dict[Element, bool] = {}  # whether elements around pictures contain text
-        self.captions: dict[Element, str] = {}  # of figures
+        self._contains_text = cache(_has_text)
+        self._caption = cache(_text_of_figure)
 
     def write(self) -> str:
         """Return the whole page."""
@@ -243,12 +243,6 @@ class _Converter(MarkdownConverter):
         links = (element for element in self.root.elements() if element.name == "a")
         return {self.links.get(link.get("href"), "") for link in links if self._contains_text(link)}
 
-    def _contains_text(self, el: Element) -> bool:
-        """Return whether an element contains text."""
-        if el not in self.with_text:
-            self.with_text[el] = _has_text(el)
-        return self.with_text[el]
-
     @cached_property
     def _names_of_pictures(self) -> Counter[str]:
         """How many pictures have each alternative text."""
@@ -293,12 +287,6 @@ class _Converter(MarkdownConverter):
         near = {term.form for term in split_terms(self._texts_near.get(picture, ""))}
         words = [term.form for term in split_terms(alt)]
         return bool(near) and sum(word in near for word in words) >= _REPEATS * len(words)
-
-    def _caption(self, figure: Element) -> str:
-        """Return the text in a figure, in lower case."""
-        if figure not in self.captions:
-            self.captions[figure] = figure.text().casefold()
-        return self.captions[figure]
 
     def convert_img(self, el: Element, text: str, parent_tags: Context) -> str:
         """Write an image as its alternative text, unless the text or an earlier image says the same."""
@@ -435,17 +423,14 @@ class _Converter(MarkdownConverter):
         """Write the checkbox of a task: the tree keeps no other inputs."""
         return ("[x] " if "checked" in el.attributes else "[ ] ") if "li" in parent_tags else ""
 
-    def convert_hN(self, n: int, el: Element, text: str, parent_tags: Context) -> str:  # noqa: N802 (markdownify's name)
+    def convert_heading(self, el: Element, text: str, parent_tags: Context) -> str:
         title = " ".join(text.split())
         if not title or "_inline" in parent_tags:
             return f" {title} "
-        self.titles += n == 1
+        self.titles += el.name == "h1"
         deeper = self.titles > 1  # a text has one title: others become sections
         title = _CLOSING.sub(r"\\\g<0>", title)
-        return f"\n\n{HASH * min(6, n + deeper)} {title}\n\n"
-
-    def convert_heading(self, el: Element, text: str, parent_tags: Context) -> str:
-        return self.convert_hN(int(el.name[1]), el, text, parent_tags)
+        return f"\n\n{HASH * min(6, int(el.name[1]) + deeper)} {title}\n\n"
 
     def convert_b(self, el: Element, text: str, parent_tags: Context) -> str:
         return _wrap(BOLD, text, parent_tags)
@@ -622,3 +607,7 @@ def _has_text(element: Element) -> bool:
             elif child and not child.isspace():
                 return True
     return False
+
+
+def _text_of_figure(figure: Element) -> str:
+    return figure.text().casefold()
