@@ -49,7 +49,7 @@ OTHERS = {
     "test_media": "_text/media_types reading/_formats reading/_sniff",
     "test_metadata": "reading/_html/byline reading/_html/dateline reading/_html/headlines reading/_html/titles",
     "test_office": "reading/_documents/archive",
-    "test_page": "reading/_html/alternates reading/_html/formula reading/_html/refresh",
+    "test_page": "reading/_html/formula reading/_html/pointers",
     "test_pdf": "reading/_documents/filters",
     "test_plugins": "provider/_declare provider/_function provider/_ports",
     "test_policy": "models/_domains",

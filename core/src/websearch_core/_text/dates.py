@@ -113,15 +113,11 @@ def find_date(text: str) -> datetime | None:
     Besides the formats of `parse_date`, it supports ``4.5.2026`` and ``2026年5月4日``, but not ``4/5/2026``, which is
     ambiguous.
     """
-    return next((date for date, _, _ in _find_all(text)), None)
+    return next((date for date, _, _ in find_dates(text)), None)
 
 
-def find_dates(text: str) -> list[tuple[datetime, int, int]]:
-    """Find all dates in a line, as `find_date` does, each with its first and its last position."""
-    return list(_find_all(text))
-
-
-def _find_all(text: str) -> Iterator[tuple[datetime, int, int]]:
+def find_dates(text: str) -> Iterator[tuple[datetime, int, int]]:
+    """Yield all dates in a line, as `find_date` finds them, each with its first and its last position."""
     for found in _IN_TEXT.finditer(text[:300]):
         year, month, day = (found[name] or found[f"last_{name}"] for name in ("year", "month", "day"))
         if date := parse_date(f"{year}-{month:0>2}-{day:0>2}" if year else found[0]):

@@ -37,13 +37,7 @@ def check_names(
     error: type[WebSearchError],
     aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """
-    Check the names of keyword arguments.
-
-    Raises:
-        WebSearchError: One is unknown: an *error* that names it and the known one that it resembles.
-
-    """
+    """Raise *error* if a keyword argument is unknown; it names the known one that it resembles."""
     if unknown := sorted(set(given) - set(known)):
         hint = suggest_name(unknown[0], known, aliases)
         raise error(f"unknown argument{'s' * (len(unknown) > 1)}: {', '.join(unknown)}{hint}")

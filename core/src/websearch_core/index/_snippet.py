@@ -39,7 +39,8 @@ def make_snippet(text: str, terms: Sequence[str]) -> str:
     start = _find_start(text, _find_densest(_find_terms(text, terms)))
     end = min(start + _LENGTH, len(text))
     if end < len(text):
-        end = _find_end(text, start, end)
+        blank = max(text.rfind(" ", start, end + 1), text.rfind("\n", start, end + 1))
+        end = blank if blank > start + _LENGTH // 2 else end  # cut no word, if there is whitespace at all
     shown = " ".join(text[start:end].split())
     return f"{'…' * (start > 0)}{shown}{'…' * (end < len(text))}"
 
@@ -79,9 +80,3 @@ def _find_start(text: str, place: int) -> int:
         return starts[-1]
     blank = text.find(" ", place - _LEAD // 2, place)
     return blank + 1 if blank >= 0 else place
-
-
-def _find_end(text: str, start: int, end: int) -> int:
-    """Return an end near *end* that cuts no word, if there is whitespace at all."""
-    blank = max(text.rfind(" ", start, end + 1), text.rfind("\n", start, end + 1))
-    return blank if blank > start + _LENGTH // 2 else end

@@ -128,7 +128,10 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
     for signature, kind in chain(signatures, _UNREADABLE):
         if signature.match(head):
             known_better = kind == "application/zip" and stated and not is_text(stated)  # many formats are archives
-            return _look_inside(data, kind) or (stated if stated and known_better else kind)
+            inner = _look_into_archive(data) if kind == "application/zip" else None
+            if kind == "application/x-ole-storage":
+                inner = next((found for name, found in _STREAMS if name.encode("utf-16-le") in data), None)
+            return inner or (stated if stated and known_better else kind)
     narrow = _to_ascii(head)
     if stated in _TRUSTED and not _BINARY.search(narrow):
         return "text/html" if stated in MARKDOWN and _DOCUMENT.match(narrow) else stated
@@ -144,15 +147,6 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
     if stated and (is_text(stated) or stated in HTML or not data):
         return stated
     return _guess(narrow, data)
-
-
-def _look_inside(data: bytes, kind: str) -> str | None:
-    """Return the media type of what a container holds, if one of its parts reveals it."""
-    if kind == "application/zip":
-        return _look_into_archive(data)
-    if kind == "application/x-ole-storage":
-        return next((inner for name, inner in _STREAMS if name.encode("utf-16-le") in data), None)
-    return None
 
 
 def _look_into_archive(data: bytes) -> str | None:

@@ -111,9 +111,7 @@ def _as_utf8(content: bytes, media_type: str) -> bytes:
     """
     Return XML in UTF-8 that declares no other encoding: its tags are counted in bytes, and a parser must see the same.
 
-    Raises:
-        UnsupportedContent: It is in an encoding in which these files do not come.
-
+    XML in an encoding in which these files do not come is `UnsupportedContent`.
     """
     wide = "utf-16" if content[:2] in {b"\xff\xfe", b"\xfe\xff"} else ""
     if not wide and b"\0" in content[:2]:  # a sign < without a mark of the order of bytes

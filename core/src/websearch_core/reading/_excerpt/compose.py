@@ -28,13 +28,9 @@ _MIN_MARK_LENGTH = len("\n\n[... 50 characters left out; offset 0 ...]\n\n")
 
 class Composer:
     """
-    Composes excerpts of a whole page, of its text from *offset* on.
+    Composes excerpts of a whole page, of its text from *offset* on, which must not be negative.
 
     A code block of at most *whole* characters is never divided.
-
-    Raises:
-        InvalidOption: *offset* is negative.
-
     """
 
     def __init__(self, page: Page, offset: int, whole: int) -> None:

@@ -113,13 +113,9 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
 
 def occurrences(text: str, phrase: str, offset: int = 0) -> Places:
     """
-    Return the occurrences of *phrase* after *offset*.
+    Return the occurrences of *phrase* after *offset*; refuse one that has nothing to search for.
 
     The text is searched as people see it, without link targets; if that finds nothing, as it is written.
-
-    Raises:
-        InvalidOption: *phrase* has nothing to search for.
-
     """
     wanted = Folded(phrase).form.strip()
     if not wanted:

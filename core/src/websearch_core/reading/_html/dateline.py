@@ -70,7 +70,7 @@ def dates_of_line(line: str, before: str = "", author: str | None = None) -> lis
 
     *before* is the end of the text before the line, which may be its label.
     """
-    found = find_dates(line)
+    found = list(find_dates(line))
     if not found or not fits_before_date(before) or _PERIOD.search(line):
         return []
     starts, ends = [start for _, start, _ in found], [end for _, _, end in found]

@@ -67,14 +67,9 @@ def count_words(text: str) -> int:
 
 class BlockFeatures:
     """
-    The features of all blocks of a page, by name.
+    The features of all blocks of a page with at least one, by name.
 
-    Args:
-        outline: The blocks of the page, at least one.
-        url: URL of the page; its last part helps to distinguish articles from lists.
-        facts: Metadata of the page.
-        words: How strongly a word of a class or id, or a tag (``<li>``), speaks for or against content.
-
+    *words* says how strongly a word of a class or id, or a tag (``<li>``), speaks for or against content.
     """
 
     def __init__(self, outline: TextBlocks, url: str, facts: Metadata, words: Mapping[str, float]) -> None:

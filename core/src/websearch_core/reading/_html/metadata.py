@@ -212,11 +212,8 @@ def _canonical(hrefs: Iterable[str], url: str) -> str | None:
 
     A page cannot speak for another site: copied and hacked pages do.
     """
-    for href in hrefs:
-        if href:
-            place = absolute(href, url)
-            return place if place and _same_site(place, url) else None
-    return None
+    place = absolute(next(filter(None, hrefs), ""), url)
+    return place if place and _same_site(place, url) else None
 
 
 def _same_site(one: str, other: str) -> bool:

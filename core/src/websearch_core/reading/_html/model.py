@@ -55,10 +55,11 @@ class ContentModel:
         asked = {tuple(question): None for tree in model["trees"] for question in tree["questions"]}
         place = dict(zip(asked, range(len(asked)), strict=True))
         self._questions = [(feature, bytes(edge + 1) + b"\x01" * (255 - edge)) for feature, edge in asked]
-        self._trees = [
-            ([place[tuple(question)] for question in _pad(tree["questions"])], _load_table(tree))
-            for tree in model["trees"]
-        ]
+        self._trees: list[tuple[list[int], bytes]] = []
+        for tree in model["trees"]:
+            asks = [place[tuple(question)] for question in tree["questions"]]
+            asks += asks[:1] * (QUESTIONS - len(asks))  # a smaller tree repeats its first one, which changes nothing
+            self._trees.append((asks, _load_table(tree)))
         self._base: float = model["base"]
         self._scale: float = model["scale"]
 
@@ -133,11 +134,6 @@ def _steps(values: Values, edges: list[float]) -> bytes:
         return bytes(map(bisect_left, repeat(edges), values))
     known = {value: bisect_left(edges, value) for value in set(values)}
     return bytes(map(known.__getitem__, values))
-
-
-def _pad(questions: list[list[int]]) -> list[list[int]]:
-    """Fill up the questions of a smaller tree by repeating the first one, which changes nothing."""
-    return questions + questions[:1] * (QUESTIONS - len(questions))
 
 
 def _load_table(tree: Mapping[str, Any]) -> bytes:

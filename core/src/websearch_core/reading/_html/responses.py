@@ -92,7 +92,8 @@ def choose_responses(
     """Keep or drop comments and reviews, as *choices* says; those without a choice stay as *kept* has them."""
     notes: list[str] = []
     for name, choice in choices.items():
-        if name == "reviews" and _is_review(facts):
+        is_review = not facts.about and any(types(thing) & _REVIEWED for thing in facts.linked.things)
+        if name == "reviews" and is_review:  # the page itself, not one about what is reviewed
             continue
         found = _find(outline, _FORMS[name])
         if choice == "keep":
@@ -105,11 +106,6 @@ def choose_responses(
         else:
             kept = rest
     return kept, tuple(notes)
-
-
-def _is_review(facts: Metadata) -> bool:
-    """Return whether the page itself is a review, not a page about what is reviewed."""
-    return not facts.about and any(types(thing) & _REVIEWED for thing in facts.linked.things)
 
 
 def _length(outline: TextBlocks, kept: Iterable[bool]) -> int:

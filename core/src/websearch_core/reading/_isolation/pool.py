@@ -124,8 +124,7 @@ class _Pool:
         """
         Reserve a process until it is given back, for a page that has a place.
 
-        Args:
-            insist: Start a process if necessary, and wait for it. Otherwise return None if none is free.
+        If *insist*, start one if necessary, and wait for it. Otherwise return None if none is free.
 
         Raises:
             ChildProcessError: No process can be started.

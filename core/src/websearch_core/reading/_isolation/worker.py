@@ -22,13 +22,7 @@ _ERRORS = {error.code: error for error in (ConfigurationError, TooLarge, Unsuppo
 
 
 class Worker:
-    """
-    A process that reads one page at a time.
-
-    Raises:
-        OSError: The process cannot be started.
-
-    """
+    """A process that reads one page at a time; making one raises `OSError` if it cannot be started."""
 
     def __init__(self) -> None:
         self.is_ready = False

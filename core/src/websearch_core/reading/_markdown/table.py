@@ -134,14 +134,8 @@ def write_rows(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[
     """
     Write rows as a table, or as a list of records, in which each cell follows the name of its column.
 
-    Args:
-        rows: The names of the columns first. Rows may have different lengths.
-        columns: How many columns the table has.
-        most: The number of characters after which no further row is begun.
-
-    Returns:
-        The text, and its number of rows, not counting the first.
-
+    The names of the columns come first; rows may have different lengths. No row is begun after *most* characters.
+    Returns the text, and its number of rows, not counting the first.
     """
     columns = min(columns, MOST_COLUMNS)
     out = StringIO()

@@ -133,7 +133,8 @@ class _Converter(MarkdownConverter):
 
     def write(self) -> str:
         """Return the whole page."""
-        return self.insert_code(finish(self.process_tag(self.root)))
+        text = finish(self.process_tag(self.root))
+        return _CODE_LINE.sub(self._insert_code, text) if self.code else text
 
     def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
         """
@@ -187,11 +188,8 @@ class _Converter(MarkdownConverter):
             return "div", [] if is_gutter(element) else element.children, around
         return name, element.children, around | _AROUND[name]
 
-    def insert_code(self, text: str) -> str:
-        """Put each code block in its place, indented like the text around it."""
-        return _CODE_LINE.sub(self._indent_code, text) if self.code else text
-
-    def _indent_code(self, place: re.Match[str]) -> str:
+    def _insert_code(self, place: re.Match[str]) -> str:
+        """Return a code block to put in its place, indented like the text around it."""
         before = place[1]
         margin = re.sub("[^>]", " ", before)
         if not _MARGIN.fullmatch(before):  # then put it on its own line
@@ -542,8 +540,10 @@ def _wrap(sign: str, text: str, parent_tags: Context) -> str:
     inner = text.strip()
     if not inner or sign in parent_tags or not parent_tags.isdisjoint(_UNMARKED):
         return text
-    if _has_blocks(inner) and (CODE in inner or BREAK in inner or any(map(_is_block, inner.split("\n")))):
-        return text
+    if _has_blocks(inner):
+        lines = inner.split("\n")
+        if CODE in inner or BREAK in inner or any(not line.strip() or _STRUCTURE.match(line) for line in lines):
+            return text
     before, after = _edges(text)
     return f"{before}{sign}{inner}{sign}{after}"
 
@@ -564,10 +564,6 @@ def _letters(number: int, style: str) -> str:
 
 def _has_blocks(text: str) -> bool:
     return "\n" in text or BREAK in text or CODE in text or text.startswith(HASH)
-
-
-def _is_block(line: str) -> bool:
-    return not line.strip() or _STRUCTURE.match(line) is not None
 
 
 def _edges(text: str) -> tuple[str, str]:

@@ -86,24 +86,19 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
     parts: list[Token] = []
     open_: list[str] = []  # the marks that close the open brackets
     for token in _tokenize(text):
-        if token.kind == "mark":
-            if open_:
-                if token.text == open_[-1]:
-                    del open_[-1]
-                    if not open_ and token.text == "}" and not parts[0].text.startswith("--"):
-                        parts = []  # that was a rule
-                        continue
-                elif token.text in _CLOSERS:
-                    open_.append(_CLOSERS[token.text])
-            elif token.text == ";":
-                if declared := _make_declaration(parts):
-                    yield declared
-                parts = []
+        closer = ")" if token.kind == "function" else _CLOSERS.get(token.text) if token.kind == "mark" else None
+        if closer:
+            open_.append(closer)
+        elif open_ and token == Token("mark", open_[-1]):
+            del open_[-1]
+            if not open_ and token.text == "}" and not parts[0].text.startswith("--"):
+                parts = []  # that was a rule
                 continue
-            elif token.text in _CLOSERS:
-                open_.append(_CLOSERS[token.text])
-        elif token.kind == "function":
-            open_.append(")")
+        elif not open_ and token == Token("mark", ";"):
+            if declared := _make_declaration(parts):
+                yield declared
+            parts = []
+            continue
         parts.append(token)
     if declared := _make_declaration(parts):
         yield declared
