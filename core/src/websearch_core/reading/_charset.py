@@ -124,14 +124,9 @@ class Transcoded(NamedTuple):
 
 def decode(data: bytes, content_type: str | None = None, *, markup: bool = True, most: int | None = None) -> Decoded:
     """
-    Decode the bytes of a page, which may end in the middle of a character. Never raises, and takes linear time.
+    Decode at most *most* characters of a page, which may end in the middle of one. Never raises, and takes linear time.
 
-    Args:
-        data: The bytes.
-        content_type: The value of the HTTP header, if any.
-        markup: Whether to look for a ``<meta charset>`` or an XML declaration too.
-        most: The maximum number of characters to return.
-
+    If it is *markup*, a ``<meta charset>`` or an XML declaration counts too.
     """
     codec, begin = _detect_codec(data, content_type, markup=markup)
     pieces: list[str] = []

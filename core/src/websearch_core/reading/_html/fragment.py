@@ -23,12 +23,7 @@ def read_fragment(source: str, base: str, *, links: Links = "keep", below: int =
     """
     Convert a piece of HTML to Markdown, and leave out only what is hidden; return it with the URLs of its links.
 
-    Args:
-        source: The piece of HTML.
-        base: The URL that its links are resolved against.
-        links: What to do with links, as in `read_html`.
-        below: The level of the heading above it; its own headings begin one level deeper.
-
+    Links are resolved against *base*. The headings begin one level *below* that of the heading above them.
     """
     from .._markdown.writer import to_markdown
 

@@ -43,6 +43,7 @@ _PAGES = frozenset(
     "RealEstateListing SearchResultsPage Blog ItemList CreativeWork".split()
 )
 _WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))  # from the days when scripts had to be hidden from parsers
+_MAIN_KEYS = frozenset({"mainEntity", "mainEntityOfPage"})
 _JSON = json.JSONDecoder(strict=False)
 
 
@@ -138,9 +139,6 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
                     for key, value in thing.items()
                     if isinstance(value, dict | list)
                 ]
-
-
-_MAIN_KEYS = {"mainEntity", "mainEntityOfPage"}
 
 
 def is_at(thing: Thing, url: str) -> bool:

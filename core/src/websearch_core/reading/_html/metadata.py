@@ -118,7 +118,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         near = read_byline(document, title_element(title, shown, document))
         persons = persons or list(filter(None, [near.author]))
         if not persons and not authors and ("headline" in main or "article" in map(str.lower, metas(("og.type",)))):
-            persons = _linked_author(document)
+            linked = _persons(line_of(node) for node in document.css('a[rel~="author"]'))
+            persons = linked if len(linked) == 1 else []  # if there are several, none is certain
         published = published or near.published
         modified = modified or near.modified
     return Metadata(
@@ -186,12 +187,6 @@ def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
     for number in ("1", "2"):
         if any(label.lower() in {"written by", "author"} for label in meta.get(f"twitter.label{number}", ())):
             yield from meta.get(f"twitter.data{number}", ())
-
-
-def _linked_author(document: LexborHTMLParser) -> list[str]:
-    """Return the only person that links on the page name as the author; none if they name several."""
-    names = _persons(line_of(node) for node in document.css('a[rel~="author"]'))
-    return names if len(names) == 1 else []
 
 
 def _first_date(values: Iterable[object]) -> datetime | None:

@@ -107,12 +107,10 @@ def _body(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield _fact_list(
-        [
-            ("Price", _prices(data, thing)),
-            ("Availability", _availability(data, thing)),
-            ("Brand", data.text(thing, "brand", "manufacturer")),
-            ("SKU", data.text(thing, "sku", "mpn", "gtin", "gtin13")),
-        ]
+        ("Price", _prices(data, thing)),
+        ("Availability", _availability(data, thing)),
+        ("Brand", data.text(thing, "brand", "manufacturer")),
+        ("SKU", data.text(thing, "sku", "mpn", "gtin", "gtin13")),
     )
     yield from _body(data, thing)
 
@@ -169,7 +167,7 @@ def _replies(data: JsonLd, thing: Thing, *keys: str) -> Iterator[str]:
 
 def _recipe(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    yield _fact_list([("Yield", data.text(thing, "recipeYield")), ("Time", data.text(thing, "totalTime", "cookTime"))])
+    yield _fact_list(("Yield", data.text(thing, "recipeYield")), ("Time", data.text(thing, "totalTime", "cookTime")))
     yield _section("Ingredients", "ul", map(text, data.values(thing, "recipeIngredient", "ingredients")))
     yield from _steps(data, thing)
 
@@ -208,23 +206,19 @@ def _link(data: JsonLd, item: Any) -> str:
 def _event(data: JsonLd, thing: Thing) -> Iterator[str]:
     ends = [data.text(thing, "startDate"), data.text(thing, "endDate")]
     yield _fact_list(
-        [
-            ("When", " to ".join(filter(None, ends))),
-            ("Where", _place(data, thing, "location")),
-            ("Price", _prices(data, thing)),
-        ]
+        ("When", " to ".join(filter(None, ends))),
+        ("Where", _place(data, thing, "location")),
+        ("Price", _prices(data, thing)),
     )
     yield from _body(data, thing)
 
 
 def _job(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield _fact_list(
-        [
-            ("Company", data.text(thing, "hiringOrganization")),
-            ("Location", _place(data, thing, "jobLocation")),
-            ("Employment", _words(", ".join(map(text, data.values(thing, "employmentType"))))),
-            ("Apply by", data.text(thing, "validThrough")),
-        ]
+        ("Company", data.text(thing, "hiringOrganization")),
+        ("Location", _place(data, thing, "jobLocation")),
+        ("Employment", _words(", ".join(map(text, data.values(thing, "employmentType"))))),
+        ("Apply by", data.text(thing, "validThrough")),
     )
     yield from _body(data, thing)
 
@@ -254,7 +248,7 @@ def _heading(level: int, name: str) -> str:
     return f"<h{level}>{escape(_flatten(name))}</h{level}>" if name else ""
 
 
-def _fact_list(facts: Iterable[tuple[str, str]]) -> str:
+def _fact_list(*facts: tuple[str, str]) -> str:
     return _rows("ul", [f"{label}: {escape(_flatten(value))}" for label, value in facts if value])
 
 
