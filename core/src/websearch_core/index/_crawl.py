@@ -19,7 +19,7 @@ from ..flow import Call, Flow, Gather, Sleep
 from ..layers._robots_files import FORBIDDEN, RobotsFiles
 from ..models import Page
 from ..provider._ports import PageReader
-from ._report import Report, SkippedFile
+from ._folder import Report, SkippedFile
 from ._store import Index, address
 
 Tell: TypeAlias = Callable[[str], None]

@@ -4,23 +4,47 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import ConfigurationError, PageNotFound, TooLarge
 from ..models import Page
-from ._report import SkippedFile
 
 _MAX_BYTES = 10 * 2**20
 
 
-def files(place: Path) -> Iterator[Path | SkippedFile]:
-    """
-    Yield the files in *place*, sorted, or *place* itself if it is a file.
+@dataclass(frozen=True)
+class SkippedFile:
+    """A file or URL that was not indexed, and why."""
 
-    Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """
+    The result of indexing a folder or a site.
 
     Args:
-        place: A folder or a file.
+        added: Number of pages that were added or replaced.
+        removed: Number of pages that were removed because they no longer exist.
+        skipped: Files and URLs that were not indexed, and why.
+        left: Number of links that were not followed because the limit was reached.
+
+    """
+
+    added: int = 0
+    removed: int = 0
+    skipped: tuple[SkippedFile, ...] = ()
+    left: int = 0
+
+
+def files(place: Path) -> Iterator[Path | SkippedFile]:
+    """
+    Yield the files in the folder *place*, sorted, or *place* itself if it is a file.
+
+    Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
 
     Raises:
         ConfigurationError: There is no such file or folder.
@@ -50,10 +74,7 @@ def files(place: Path) -> Iterator[Path | SkippedFile]:
 
 def read_file(file: Path) -> Page:
     """
-    Read a file as a page with a ``file:`` URL.
-
-    Args:
-        file: Absolute path of the file.
+    Read a file, given by its absolute path, as a page with a ``file:`` URL.
 
     Raises:
         UnsupportedContent: It has no text that can be read.

@@ -33,8 +33,7 @@ from ..errors import (
 )
 from ..models import Page, SearchQuery
 from ..provider._results import in_domains
-from ._folder import files, read_file
-from ._report import Report, SkippedFile
+from ._folder import Report, SkippedFile, files, read_file
 from ._snippet import make_snippet, strip_markdown
 
 _APPLICATION_ID = 0x77736978  # in the header of the file: "wsix"

@@ -321,9 +321,6 @@ class SearchResponse(_Model):
     def _repr_html_(self) -> str:
         return notebook.response_as_html(self)
 
-    def _repr_markdown_(self) -> str:
-        return notebook.response_as_markdown(self)
-
     def with_notes(self, *notes: str, partial: bool = False) -> SearchResponse:
         """
         Return the same response with *notes* added.
@@ -442,9 +439,6 @@ class Page(_Model):
 
     def _repr_html_(self) -> str:
         return notebook.page_as_html(self)
-
-    def _repr_markdown_(self) -> str:
-        return notebook.page_as_markdown(self)
 
     def with_notes(self, *notes: str) -> Page:
         """Return the same page with *notes* added."""

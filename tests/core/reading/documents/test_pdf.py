@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import UnsupportedContent
-from websearch_core.reading import cut_window, read_bytes
+from websearch_core.reading import read_bytes
+from websearch_core.reading._excerpt.window import cut_window
 
 pypdf = pytest.importorskip("pypdf")
 
