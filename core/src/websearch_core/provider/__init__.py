@@ -31,7 +31,7 @@ from ._http import (
 from ._languages import codes, find_country, find_language
 from ._paging import Batch, collect_pages, follow_pages
 from ._ports import Limits, PageReader, Provider, SearchProvider
-from ._reading import check_pages, check_response, check_text, page_error
+from ._reading import check_response, check_text, page_error, parse_page, parse_pages
 from ._requests import post_json
 from ._results import parse_images, parse_results
 from ._service import FREE, Price, Service
@@ -62,7 +62,6 @@ __all__ = [
     "as_objects",
     "as_text",
     "check_options",
-    "check_pages",
     "check_response",
     "check_text",
     "codes",
@@ -79,6 +78,8 @@ __all__ = [
     "page_error",
     "parse_date",
     "parse_images",
+    "parse_page",
+    "parse_pages",
     "parse_results",
     "parse_usage",
     "post_json",

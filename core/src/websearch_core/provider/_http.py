@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from .._text.invisible import strip_invisible
@@ -33,6 +34,7 @@ from ._ports import Limits, Provider
 
 T = TypeVar("T")
 Meanings = Mapping[int, type[ServiceError]]
+Kinds = Mapping[str, type[ServiceError]]
 
 _MEANINGS: Meanings = {
     400: BadRequest,
@@ -52,11 +54,12 @@ _MAX_UNITS = 20
 _DAY = 86_400.0
 _MESSAGES = ("message", "msg", "detail", "error_message", "error_description", "error", "errors", "title", "reason")
 _MOST_NESTED = 4
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 def check_options(query: SearchQuery, provider: Provider) -> None:
     """
-    Check that *provider* supports every option of *query*, and its length. Without ``options`` it supports none.
+    Check that *provider* supports every option of *query*, and its ``limits``. Without ``options`` it supports none.
 
     A provider that supports ``topic`` lists in ``topics`` which ones, besides ``general``; without it, only ``news``.
     If it lists ``countries`` or ``languages`` (see `codes`), the query's must be among them.
@@ -76,6 +79,11 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
         find_country(query, provider)
     if hasattr(provider, "languages"):
         find_language(query, provider)
+    limits: Mapping[str, Any] = getattr(provider, "limits", {})
+    for option in ("allowed_domains", "blocked_domains"):
+        if len(getattr(query, option)) > (most := limits.get(option, math.inf)):
+            message = f"{name} takes at most {most} {option.replace('_', ' ')}"
+            raise UnsupportedOption(message, options=[option], provider=name)
     check_length(query.text, provider)
 
 
@@ -104,7 +112,7 @@ def decode(
     verb: str = "search",
     meanings: Meanings | None = None,
     detail: Callable[[Any], Any] | None = None,
-    kind: Callable[[Any], type[ServiceError] | None] = lambda _: None,
+    kind: Callable[[Any], type[ServiceError] | None] | Kinds = MappingProxyType({}),
 ) -> dict[str, Any]:
     """
     Return the JSON object in *response*, or raise the error that its status means.
@@ -116,7 +124,8 @@ def decode(
         meanings: Statuses to which this service gives its own meaning.
         detail: Finds the service's own error message in the JSON body of a failure, if `find_message` finds another
             one there.
-        kind: Finds the class of the error in that body, where it is more accurate than the status; else None.
+        kind: Finds the class of the error in that body, where it is more accurate than the status; else None. Or the
+            phrases that tell the class in the service's message, for `find_kind`.
 
     Raises:
         ServiceError: The status is not a success, or the body is not a JSON object.
@@ -124,14 +133,14 @@ def decode(
     """
     if 200 <= response.status < 300:
         return decode_json(response, provider, verb=verb)
-    try:
-        body = response.json()
-    except (ValueError, RecursionError):
-        body = None
+    body = as_json(response)
     if not body:
-        raise error_for(response, provider, verb=verb, meanings=meanings, detail=_plain_body(response))
-    words = (detail(body) if detail else None) or find_message(body)
-    raise error_for(response, provider, verb=verb, meanings=meanings, detail=words, kind=kind(body))
+        text = response.content[:1000].decode("utf-8", "replace") if response.media_type == "text/plain" else None
+        raise error_for(response, provider, verb=verb, meanings=meanings, detail=text)
+    message = find_message(body)
+    words = (detail(body) if detail else None) or message
+    found = find_kind(message, kind) if isinstance(kind, Mapping) else kind(body)
+    raise error_for(response, provider, verb=verb, meanings=meanings, detail=words, kind=found)
 
 
 def decode_json(response: Response, provider: Provider, *, verb: str = "search") -> dict[str, Any]:
@@ -160,30 +169,35 @@ def decode_json(response: Response, provider: Provider, *, verb: str = "search")
     return body
 
 
-def find_message(body: Any) -> str | None:
+def as_json(response: Response) -> Any:
+    """Return the decoded body of *response*, whatever its status; None if it is not JSON."""
+    try:
+        return response.json()
+    except (ValueError, RecursionError):
+        return None
+
+
+def find_message(body: Any, depth: int = _MOST_NESTED) -> str | None:
     """
     Return the service's own message in the JSON body of a failure, wherever that is; None if it has none.
 
     There is no one form: ``{"message": ...}``, ``{"error": ...}``, ``{"error": {"message": ...}}``, RFC 9457's
     ``{"title": ..., "detail": ...}``, and lists of problems, of which the first is taken.
     """
-    return _find_message(body, _MOST_NESTED)
-
-
-def _find_message(value: Any, depth: int) -> str | None:
-    if isinstance(value, str):
-        return value.strip() or None
+    if isinstance(body, str):
+        return body.strip() or None
     inner: Iterable[Any] = ()
-    if isinstance(value, dict):
-        inner = (value.get(name) for name in _MESSAGES)
-    elif isinstance(value, list):
-        inner = value
-    return next((words for one in inner if (words := _find_message(one, depth - 1))), None) if depth else None
+    if isinstance(body, dict):
+        inner = (body.get(name) for name in _MESSAGES)
+    elif isinstance(body, list):
+        inner = body
+    return next((words for one in inner if (words := find_message(one, depth - 1))), None) if depth else None
 
 
-def _plain_body(response: Response) -> str | None:
-    """Return the text of a failure that is neither JSON nor a page."""
-    return response.content[:1000].decode("utf-8", "replace") if response.media_type == "text/plain" else None
+def find_kind(words: Any, kinds: Kinds) -> type[ServiceError] | None:
+    """Return the class of the first of the phrases in *kinds*, in lower case, that *words* have in them."""
+    text = str(words).lower()
+    return next((kind for phrase, kind in kinds.items() if phrase in text), None)
 
 
 def unexpected_format(provider: str, verb: str = "search") -> BadResponse:
@@ -217,7 +231,9 @@ def error_for(
     status = response.status
     kind = kind or (meanings or {}).get(status) or (QuotaExhausted if is_quota_used_up(response) else None)
     kind = kind or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
-    message = f"{provider.name} {verb} failed: {status} {_phrase(status)}".rstrip() + (f": {hint}" if hint else "")
+    message = f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}".rstrip() + (
+        f": {hint}" if hint else ""
+    )
     words = redact(detail, provider) if isinstance(detail, str) else None
     error = kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
     error.locate(url=describe_url(response.url) if response.url else None)
@@ -323,16 +339,10 @@ def parse_usage(record: Any, **units: str) -> dict[str, float]:
     return {unit: number for unit, number in numbers.items() if number is not None and number >= 0}
 
 
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
-
-
 def _keys(provider: object) -> list[str]:
     """Return the keys of *provider*, longest first: one may be part of another."""
-    slots = (name for cls in type(provider).__mro__ for name in _as_names(getattr(cls, "__slots__", ())))
+    declared = (getattr(cls, "__slots__", ()) for cls in type(provider).__mro__)
+    slots = (name for names in declared for name in ([names] if isinstance(names, str) else names))
     values = {name: getattr(provider, name, None) for name in ("api_key", *getattr(provider, "__dict__", ()), *slots)}
     keys: set[str] = set()
     for value in values.values():
@@ -343,7 +353,3 @@ def _keys(provider: object) -> list[str]:
     if isinstance(plain := values["api_key"], str):  # SecretStr is optional
         keys.add(plain)
     return sorted(filter(None, keys), key=len, reverse=True)
-
-
-def _as_names(slots: str | Iterable[str]) -> Iterable[str]:
-    return [slots] if isinstance(slots, str) else slots

@@ -35,6 +35,8 @@ class Limits(TypedDict, total=False):
         results: Maximum number of results of one query, over all its pages.
         query_length: Maximum length of a query, in characters.
         query_words: Maximum length of a query, in words.
+        allowed_domains: Maximum number of the domains that a query may name.
+        blocked_domains: The same for those that it leaves out.
         pages_per_request: Maximum number of pages that one call of `BatchReader.read_many` can have.
         requests_per_second: Maximum number of requests in a second, such as 0.5, for every plan and every key.
         concurrent: Maximum number of requests at a time, in the same way.
@@ -45,6 +47,8 @@ class Limits(TypedDict, total=False):
     results: int
     query_length: int
     query_words: int
+    allowed_domains: int
+    blocked_domains: int
     pages_per_request: int
     requests_per_second: float
     concurrent: int

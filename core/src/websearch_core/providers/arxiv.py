@@ -1,8 +1,6 @@
 """
 arXiv: preprints in physics, mathematics, computer science and neighbouring fields.
 
-https://info.arxiv.org/help/api/user-manual.html
-
 Works without a key. Finds papers that contain every word of the query. A query with a field in it, such as ``ti:"tidal
 bores" AND au:Ellersund``, is sent unchanged. arXiv asks for three seconds between requests, so pages are requested that
 far apart. It answers in Atom, also to report an error. Dates are those of a paper's first version.

@@ -1,8 +1,6 @@
 """
 Brave Search: an independent index of the web.
 
-https://api-dashboard.search.brave.com/app/documentation/web-search/get-started
-
 Needs a key, from ``BRAVE_API_KEY`` or ``BRAVE_SEARCH_API_KEY``. Domain filters are sent as an inline Goggle. A page has
 20 results, of news 50; a larger limit takes more requests, up to ten. ``images=True`` takes one more request. Brave
 answers a wrong key with 422, and both "too fast" and "out of quota" with 429; body and headers distinguish them.
@@ -42,8 +40,8 @@ from websearch_core.provider import (
     parse_results,
     provider,
 )
-from websearch_core.provider._dates import closed_range
-from websearch_core.provider._http import decode_json
+from websearch_core.provider._dates import date_span
+from websearch_core.provider._http import as_json, decode_json
 from websearch_core.provider._results import plain_text, take_results
 
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
@@ -81,7 +79,7 @@ class Brave:
         "ml mr nb pl pt=pt-pt pt-pt pt-br pa ro ru sr sk sl es sv ta te th tr uk vi"
     )
     about: ClassVar[Service] = Service(
-        api_urls=("https://api-dashboard.search.brave.com/app/documentation",),
+        api_urls=("https://api-dashboard.search.brave.com/app/documentation/web-search/get-started",),
         signup_url="https://api-dashboard.search.brave.com/register",
         free_allowance="USD 5 of credit a month, about 1,000 searches; needs a card",
         price="USD 5 per 1,000 requests",
@@ -125,7 +123,7 @@ class Brave:
             **params,
             "country": find_country(query, self),
             "search_lang": find_language(query, self),
-            "freshness": _freshness(query),
+            "freshness": date_span(query, _FRESHNESS),
             "goggles": _goggle(query),
             **query.extra,
         }
@@ -165,9 +163,8 @@ class Brave:
             message = f"brave: llm_context has no {', '.join(unsupported)}"
             raise UnsupportedOption(message, options=unsupported, provider=self.name)
         count = min(query.limit, 50)
-        body = self._body(
-            (yield self._request("llm/context", query, {"count": count, "maximum_number_of_urls": count}))
-        )
+        params = {"count": count, "maximum_number_of_urls": count}
+        body = self._body((yield self._request("llm/context", query, params)))
         sources = as_object(body.get("sources"))
 
         def published(item: Any) -> Any:
@@ -196,10 +193,9 @@ class Brave:
     def _body(self, response: Response) -> dict[str, Any]:
         if response.status == 200 and (body := decode_json(response, self)).get("type") != "ErrorResponse":
             return body
-        try:
-            body = as_object(response.json())
-        except (ValueError, RecursionError):  # from its firewall, not its API
-            raise error_for(response, self, meanings={403: Blocked}) from None
+        if (answer := as_json(response)) is None:  # from its firewall, not its API
+            raise error_for(response, self, meanings={403: Blocked})
+        body = as_object(answer)
         problem = as_object(body.get("error")) or next(iter(as_objects(body.get("errors"))), {})
         code, meta = problem.get("code"), as_object(problem.get("meta"))
         kind: type[ServiceError] | None = None
@@ -208,13 +204,6 @@ class Brave:
         elif code == "QUOTA_LIMITED" or _is_used_up(meta):
             kind = QuotaExhausted
         raise error_for(response, self, detail=problem.get("detail"), kind=kind)
-
-
-def _freshness(query: SearchQuery) -> str | None:
-    if query.after or query.before:
-        first, last = closed_range(query)
-        return f"{first}to{last}"
-    return _FRESHNESS[query.time_range] if query.time_range else None
 
 
 def _goggle(query: SearchQuery) -> str | None:

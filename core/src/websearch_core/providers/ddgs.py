@@ -1,8 +1,6 @@
 """
 DDGS: the results of several search engines that have no API, gathered by the library ``ddgs``.
 
-https://github.com/deedy5/ddgs
-
 Needs ``pip install "websearch-core[ddgs]"``, and no key. The library reads the pages that DuckDuckGo, Brave, Yahoo,
 Startpage, Mojeek and others have for people, with its own HTTP client that resembles a browser. It uses neither the
 client nor the certificates of `WebSearch`, so set ``proxy`` and ``ca_file`` here. The engines change their pages and

@@ -39,7 +39,7 @@ from websearch_core.provider import (
     provider,
     with_sites,
 )
-from websearch_core.provider._dates import closed_range
+from websearch_core.provider._dates import date_span
 from websearch_core.provider._http import check_length, quote_commands, unexpected_format
 from websearch_core.provider._languages import match_language
 from websearch_core.provider._results import plain_text
@@ -77,7 +77,6 @@ class DuckDuckGo:
     """
 
     name = "duckduckgo"
-    label = "DuckDuckGo"
     options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
@@ -119,7 +118,7 @@ class DuckDuckGo:
     def _form(self, query: SearchQuery) -> dict[str, str]:
         words = quote_commands(with_sites(query), "!")  # a !bang would redirect to another site
         check_length(words, self)
-        form = {"q": words, "b": "", "kl": _region(query), "df": _dates(query)}
+        form = {"q": words, "b": "", "kl": _region(query), "df": date_span(query, _TIME, sign="..") or ""}
         if query.safe_search:
             form["kp"] = _SAFE_SEARCH[query.safe_search]
         return {**form, **query.extra}
@@ -213,13 +212,6 @@ def _corrections(tree: LexborHTMLParser, query: SearchQuery) -> tuple[str, ...]:
     """Return the queries that the page proposes for a misspelled one."""
     texts = [plain_text(link.inner_html) for link in tree.css("[id*=did_you_mean] a, [class*=spelling] a")]
     return tuple(dict.fromkeys(text for text in texts if text and text.casefold() != query.text.casefold()))
-
-
-def _dates(query: SearchQuery) -> str:
-    if query.after or query.before:
-        first, last = closed_range(query)
-        return f"{first}..{last}"
-    return _TIME[query.time_range] if query.time_range else ""
 
 
 def _region(query: SearchQuery) -> str:

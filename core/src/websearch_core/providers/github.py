@@ -1,8 +1,6 @@
 """
 GitHub: repositories, code and issues.
 
-https://docs.github.com/en/rest/search/search
-
 Works without a token for repositories and issues, ten times a minute; with one, from ``GITHUB_TOKEN`` or ``GH_TOKEN``,
 thirty times. Code needs a token. ``topic="code"`` searches code if there is a token, and repositories otherwise;
 ``kind`` decides for all queries. The query may have GitHub's qualifiers, such as ``language:python`` or
@@ -41,7 +39,7 @@ from websearch_core.provider import (
     parse_results,
     provider,
 )
-from websearch_core.provider._http import find_message
+from websearch_core.provider._http import as_json, find_message
 
 _Kind = Literal["repositories", "code", "issues"]
 
@@ -62,7 +60,6 @@ class GitHub:
     """
 
     name = "github"
-    label = "GitHub"
     options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"code"})
@@ -120,18 +117,11 @@ class GitHub:
             any(limit.is_exhausted for limit in response.rate_limits) and "x-ratelimit-remaining" in response.headers
         )
         if response.status == 403 and (is_used_up or b"rate limit" in response.content[:2000]):
-            error = error_for(response, self, detail=find_message(_json(response)), kind=RateLimited)
+            error = error_for(response, self, detail=find_message(as_json(response)), kind=RateLimited)
             resets = [limit.reset for limit in response.rate_limits if limit.reset is not None]
             error.retry_after = error.retry_after or next(iter(resets), _SECONDARY_WAIT)
             raise error
         return decode(response, self, detail=_detail)
-
-
-def _json(response: Response) -> Any:
-    try:
-        return response.json()
-    except (ValueError, RecursionError):
-        return None
 
 
 def _words(query: SearchQuery, kind: _Kind) -> str:

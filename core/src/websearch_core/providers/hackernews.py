@@ -1,8 +1,6 @@
 """
 Hacker News: stories and comments of the forum for programmers and founders, searched by Algolia.
 
-https://hn.algolia.com/api
-
 Works without a key. A story that has no URL of its own, and a comment, lead to their page on Hacker News. The score of
 a result is its points. Algolia returns at most 1000 results of a query; a shared address may send 10,000 requests an
 hour.

@@ -1,12 +1,9 @@
 """
 Perplexity Search: the ranked results behind Perplexity's answers, with long extracts and without a written answer.
 
-https://docs.perplexity.ai/api-reference/search-post
-https://docs.perplexity.ai/guides/search-guide
-
-The key is read from ``PERPLEXITY_API_KEY`` or ``PPLX_API_KEY``. At most 20 results; no paging. Perplexity takes either
-allowed or blocked domains, at most 20 of them; other blocked ones are filtered out here. ``topic`` ``academic``
-searches papers, ``finance`` filings with the SEC. `max_tokens_per_page` sets how long the extracts are.
+At most 20 results; no paging. Perplexity takes either allowed or blocked domains, at most 20 of them; other blocked
+ones are filtered out here. ``topic`` ``academic`` searches papers, ``finance`` filings with the SEC.
+`max_tokens_per_page` sets how long the extracts are.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import PositiveInt
 
-from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, UnsupportedOption
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError
 from websearch_core.provider import (
     BaseUrl,
     Env,
@@ -72,9 +69,14 @@ class Perplexity:
     topics: ClassVar[frozenset[str]] = frozenset(_MODES)
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
+    limits: ClassVar[Limits] = Limits(
+        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, allowed_domains=_MAX_DOMAINS
+    )
     about: ClassVar[Service] = Service(
-        api_urls=("https://docs.perplexity.ai/api-reference/search-post",),
+        api_urls=(
+            "https://docs.perplexity.ai/api-reference/search-post",
+            "https://docs.perplexity.ai/guides/search-guide",
+        ),
         signup_url="https://www.perplexity.ai/account/api",
         price="USD 5 per 1,000 requests",
         prices=(Price(usd=0.005, by_request=True),),
@@ -124,9 +126,6 @@ class Perplexity:
 
     def _domains(self, query: SearchQuery) -> list[str]:
         """Return the domain filter: allowed domains, or blocked ones, which have a minus sign; never both."""
-        if len(query.allowed_domains) > _MAX_DOMAINS:
-            message = f"perplexity takes at most {_MAX_DOMAINS} allowed domains"
-            raise UnsupportedOption(message, options=["allowed_domains"], provider=self.name)
         blocked = query.blocked_domains[:_MAX_DOMAINS]  # the others are filtered out here
         return list(query.allowed_domains) or [f"-{domain}" for domain in blocked]
 

@@ -1,8 +1,6 @@
 """
 SearXNG: your own metasearch server.
 
-https://docs.searxng.org/dev/search_api.html
-
 Needs ``base_url``, from ``SEARXNG_URL``, ``SEARXNG_BASE_URL`` or ``SEARX_HOST``. JSON is off by default and answered
 with 403: add ``json`` under ``search: formats:`` in the server's ``settings.yml``. Public servers discourage programs
 and allow four calls an hour. The number of results cannot be set, so a larger limit requests more pages, and a later
@@ -85,7 +83,6 @@ class SearXNG:
     """
 
     name = "searxng"
-    label = "SearXNG"
     options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "images",
         "page",

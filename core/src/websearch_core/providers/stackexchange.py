@@ -1,9 +1,6 @@
 """
 Stack Exchange: questions of Stack Overflow and its 180 sister sites, with the text of the question.
 
-https://api.stackexchange.com/docs/advanced-search
-https://api.stackexchange.com/docs/throttle
-
 Works without a key for 300 requests a day from one address; a free key, from ``STACKEXCHANGE_API_KEY``, allows 10,000.
 The service takes it only in the URL. ``site`` chooses the site. If the service asks for a pause before the next page,
 there is one. Every answer says how many requests are left for the day: see ``usage``.
@@ -42,7 +39,7 @@ from websearch_core.provider import (
     provider,
 )
 from websearch_core.provider._dates import midnight
-from websearch_core.provider._http import decode_json
+from websearch_core.provider._http import as_json, decode_json
 
 _KINDS: dict[str, type[ServiceError]] = {
     "throttle_violation": RateLimited, "temporarily_unavailable": Unavailable, "internal_error": Unavailable,
@@ -73,7 +70,7 @@ class StackExchange:
     topics: ClassVar[frozenset[str]] = frozenset({"code"})
     limits: ClassVar[Limits] = Limits(results_per_request=100, requests_per_second=30)
     about: ClassVar[Service] = Service(
-        api_urls=("https://api.stackexchange.com/docs",),
+        api_urls=("https://api.stackexchange.com/docs/advanced-search", "https://api.stackexchange.com/docs/throttle"),
         signup_url="https://stackapps.com/apps/oauth/register",
         free_allowance="300 requests a day without a key, 10,000 with one",
         price="free",
@@ -138,10 +135,7 @@ class StackExchange:
 
     def _body(self, response: Response) -> dict[str, Any]:
         """Return the answer, or raise the error in it: nearly all have status 400, and a name."""
-        try:
-            body = as_object(response.json())
-        except (ValueError, RecursionError):
-            body = {}
+        body = as_object(as_json(response))
         name, words = as_text(body.get("error_name")), as_text(body.get("error_message")) or ""
         if name is None and response.status == 200:
             return decode_json(response, self)

@@ -1,9 +1,6 @@
 """
 Wikipedia: the articles of the encyclopedia, in the language of the query.
 
-https://www.mediawiki.org/wiki/API:Search
-https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy
-
 Works without a key. Wikimedia asks programs for a contact in their ``User-Agent``: set ``contact`` to an email address
 or your web page, or ``WIKIPEDIA_CONTACT``. The query's language chooses the Wikipedia. ``base_url`` may be any
 other wiki that runs MediaWiki below ``/w``, in its one language. The date of a result is that of the article's last
@@ -68,7 +65,6 @@ class Wikipedia:
     """
 
     name = "wikipedia"
-    label = "Wikipedia"
     options: ClassVar[frozenset[str]] = frozenset({"language", "page"})
     # https://meta.wikimedia.org/wiki/List_of_Wikipedias: those with more than 10,000 articles
     languages: ClassVar[Mapping[str, str]] = codes("""
@@ -82,7 +78,10 @@ class Wikipedia:
     """)
     limits: ClassVar[Limits] = Limits(results_per_request=50, results=10_000, query_length=300, concurrent=1)
     about: ClassVar[Service] = Service(
-        api_urls=("https://www.mediawiki.org/wiki/API:Search",),
+        api_urls=(
+            "https://www.mediawiki.org/wiki/API:Search",
+            "https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy",
+        ),
         free_allowance="keyless, at the pace of a person",
         price="free",
         prices=FREE,
