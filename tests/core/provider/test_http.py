@@ -224,3 +224,24 @@ def test_plain_text_is_a_message_and_a_page_is_not():
         decode(reply("<h1>Too Many Requests</h1>", 429), Kagi())
 
     assert (plain.value.detail, page.value.detail) == ("Too Many Requests", None)
+
+
+def test_phrases_of_the_service_tell_the_class_of_an_error():
+    kinds = {"out of credits": QuotaExhausted, "key": AuthenticationError}
+
+    with pytest.raises(QuotaExhausted):
+        decode(reply({"error": {"message": "Key is OUT of credits"}}, 400), Kagi(), kind=kinds)
+    with pytest.raises(RateLimited):
+        decode(reply({"message": "Slow down", "error": "no key"}, 429), Kagi(), kind=kinds)
+
+
+def test_more_domains_than_the_service_takes_are_refused():
+    class Two(Kagi):
+        options = frozenset({"allowed_domains", "blocked_domains"})
+        limits = Limits(allowed_domains=2)
+
+    several = ["a.example", "b.example", "c.example"]
+    check_options(SearchQuery.of("kelp", allowed_domains=several[:2], blocked_domains=several), Two())
+    with pytest.raises(UnsupportedOption, match="kagi takes at most 2 allowed domains") as refused:
+        check_options(SearchQuery.of("kelp", allowed_domains=several), Two())
+    assert list(refused.value.options) == ["allowed_domains"]

@@ -26,13 +26,13 @@ from ._http import (
     drop_none,
     error_for,
     parse_usage,
+    post_json,
     with_sites,
 )
 from ._languages import codes, find_country, find_language
 from ._paging import Batch, collect_pages, follow_pages
 from ._ports import Limits, PageReader, Provider, SearchProvider
 from ._reading import check_response, check_text, page_error, parse_page, parse_pages
-from ._requests import post_json
 from ._results import parse_images, parse_results
 from ._service import FREE, Price, Service
 

@@ -1,4 +1,4 @@
-"""What HTTP services share: the meaning of a status, how long to wait, which options a service supports."""
+"""What HTTP services share: JSON, which options a service supports, the meaning of a status, how long to wait."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Set as AbstractSet
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, TypeVar
+
+from pydantic import SecretStr
 
 from .._text.invisible import strip_invisible
 from .._text.rates import parse_wait
@@ -25,10 +27,11 @@ from ..errors import (
     Unavailable,
     UnsupportedOption,
 )
-from ..flow import Response
+from ..flow import Request, Response
 from ..flow._redaction import without_keys
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
+from ._declare import is_vendor
 from ._languages import find_country, find_language
 from ._ports import Limits, Provider
 
@@ -55,6 +58,38 @@ _DAY = 86_400.0
 _MESSAGES = ("message", "msg", "detail", "error_message", "error_description", "error", "errors", "title", "reason")
 _MOST_NESTED = 4
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
+
+def post_json(
+    provider: Any,
+    endpoint: str,
+    payload: dict[str, Any],
+    *,
+    headers: dict[str, str],
+    target: str | tuple[str, ...] | None = None,
+) -> Request:
+    """
+    Make a request that sends *payload* as JSON.
+
+    Args:
+        provider: The provider; its ``base_url`` says where its service is.
+        endpoint: Path below the ``base_url``.
+        payload: The body.
+        headers: The headers, with the key.
+        target: The URL of a page that the service should open, or several; the guard checks them, and their names too
+            unless the server is the vendor's own.
+
+    """
+    if isinstance(target, tuple) and len(target) == 1:
+        (target,) = target
+    judge = target is not None and not is_vendor(provider)
+    url = f"{provider.base_url}/{endpoint}"
+    return Request(method="POST", url=url, json=payload, headers=headers, target=target, judge_target=judge)
+
+
+def bearer(key: SecretStr) -> dict[str, str]:
+    """Return the header that carries *key* as a bearer token (RFC 6750)."""
+    return {"Authorization": f"Bearer {key.get_secret_value()}"}
 
 
 def check_options(query: SearchQuery, provider: Provider) -> None:

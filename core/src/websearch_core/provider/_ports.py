@@ -120,9 +120,7 @@ class BatchReader(PageReader, Protocol):
 Provider: TypeAlias = SearchProvider | PageReader
 
 
-class HTTPClient(Protocol):
-    """A blocking client for services: an ``httpx.Client`` or an ``httpx2.Client``."""
-
+class _Sender(Protocol):
     @property
     def build_request(self) -> Callable[..., Any]:
         """Builds a request object of the client's own library."""
@@ -132,24 +130,18 @@ class HTTPClient(Protocol):
     def send(self) -> Callable[..., Any]:
         """Sends a request."""
         ...
+
+
+class HTTPClient(_Sender, Protocol):
+    """A blocking client for services: an ``httpx.Client`` or an ``httpx2.Client``."""
 
     def close(self) -> None:
         """Close the connections."""
         ...
 
 
-class AsyncHTTPClient(Protocol):
+class AsyncHTTPClient(_Sender, Protocol):
     """An async client for services: an ``httpx.AsyncClient`` or an ``httpx2.AsyncClient``."""
-
-    @property
-    def build_request(self) -> Callable[..., Any]:
-        """Builds a request object of the client's own library."""
-        ...
-
-    @property
-    def send(self) -> Callable[..., Any]:
-        """Sends a request."""
-        ...
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -128,7 +128,9 @@ def search_google(
     def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         body = yield from ask(query, query.topic, number)
         items, more = find_items(body, query.topic)
-        results = parse_results(items, provider.name, url="link", published=_date, author=google_authors)
+        results = parse_results(
+            items, provider.name, url="link", published=("iso_date", "published_at", "date"), author=google_authors
+        )
         related = as_objects(body.get("related_searches") or body.get("relatedSearches"))
         suggestions = [
             as_object(body.get("search_information")).get("spelling_fix"),
@@ -150,7 +152,3 @@ def search_google(
     usage = parse_usage(pictures, credits="credits")
     total = {unit: found.usage.get(unit, 0) + usage.get(unit, 0) for unit in found.usage | usage}
     return found.model_copy(update={"images": find_images(pictures)[: query.limit], "usage": total})
-
-
-def _date(item: Mapping[str, Any]) -> Any:
-    return item.get("iso_date") or item.get("published_at") or item.get("date")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.errors import AuthenticationError, Blocked, QuotaExhausted, ServiceError, UnsupportedOption
 from websearch_core.provider import (
@@ -66,19 +66,19 @@ class Brave:
 
     name = "brave"
     label = "Brave Search"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "images", "page",
     })  # fmt: skip
-    limits: ClassVar[Limits] = Limits(results_per_request=20, results=200, query_length=400, query_words=50)
-    countries: ClassVar[Mapping[str, str]] = codes(
+    limits = Limits(results_per_request=20, results=200, query_length=400, query_words=50)
+    countries = codes(
         "AR AU AT BE BR CA CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE CH TR TW US ZA"
     )
-    languages: ClassVar[Mapping[str, str]] = codes(
+    languages = codes(
         "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi hu is it ja=jp kn ko lv lt ms "
         "ml mr nb pl pt=pt-pt pt-pt pt-br pa ro ru sr sk sl es sv ta te th tr uk vi"
     )
-    about: ClassVar[Service] = Service(
+    about = Service(
         api_urls=("https://api-dashboard.search.brave.com/app/documentation/web-search/get-started",),
         signup_url="https://api-dashboard.search.brave.com/register",
         free_allowance="USD 5 of credit a month, about 1,000 searches; needs a card",
@@ -187,7 +187,8 @@ class Brave:
             body = self._body((yield self._request("images/search", plain, params)))
         except ServiceError as error:
             return found.with_notes(f"brave failed to find images ({error.code})", partial=True)
-        images = parse_images(body.get("results"), url=_image, description="title", page_url="url")
+        where = ("properties.url", "thumbnail.src")  # of the image itself
+        images = parse_images(body.get("results"), url=where, description="title", page_url="url")
         return found.model_copy(update={"images": images})
 
     def _body(self, response: Response) -> dict[str, Any]:
@@ -225,8 +226,3 @@ def _passages(key: str, item: Mapping[str, Any]) -> str | None:
     several = item.get(key)
     passages = [plain_text(one) for one in several if isinstance(one, str)] if isinstance(several, list) else []
     return "\n\n".join(filter(None, passages)) or None
-
-
-def _image(item: Mapping[str, Any]) -> Any:
-    """Return the URL of the image itself; ``url`` is the page."""
-    return as_object(item.get("properties")).get("url") or as_object(item.get("thumbnail")).get("src")

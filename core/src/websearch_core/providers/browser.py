@@ -13,11 +13,11 @@ https://chromedevtools.github.io/devtools-protocol/
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
-from websearch_core.errors import Blocked, NeedsBrowser, UnsupportedContent, WebSearchError
+from websearch_core.errors import Blocked, NeedsBrowser, UnsupportedContent
 from websearch_core.flow import Call
 from websearch_core.provider import Env, Flow, FoundFile, Page, Request, Response, check_response, provider
 from websearch_core.provider._obstacles import needs_scripts
@@ -55,7 +55,7 @@ class Browser:
 
     name = "browser"
     opens_pages = True
-    helps_after: ClassVar[tuple[type[WebSearchError], ...]] = (NeedsBrowser, Blocked)
+    helps_after = (NeedsBrowser, Blocked)
 
     browser_path: Annotated[Path | None, Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")] = None
     sandbox: bool = True

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from websearch_core._text.urls import serialize
-from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser, ServiceError, WebSearchError
+from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser, ServiceError
 from websearch_core.provider import (
     FREE,
     BaseUrl,
@@ -38,9 +38,8 @@ from websearch_core.provider import (
     provider,
     time_left,
 )
-from websearch_core.provider._http import find_kind, unexpected_format
+from websearch_core.provider._http import bearer, find_kind, unexpected_format
 from websearch_core.provider._reading import as_links
-from websearch_core.provider._requests import bearer
 
 from .._browser.crawler import MISSING, Crawler
 
@@ -66,8 +65,8 @@ class Crawl4ai:
 
     name = "crawl4ai"
     label = "Crawl4AI"
-    helps_after: ClassVar[tuple[type[WebSearchError], ...]] = (NeedsBrowser, Blocked)
-    about: ClassVar[Service] = Service(
+    helps_after = (NeedsBrowser, Blocked)
+    about = Service(
         api_urls=("https://docs.crawl4ai.com/core/docker-deployment/", "https://docs.crawl4ai.com/api/crawl-result/"),
         free_allowance="free software: you run it",
         price="free",

@@ -11,9 +11,8 @@ reports a missing page as a success; here it is an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import NonNegativeInt
 
@@ -62,9 +61,9 @@ from websearch_core.provider import (
 )
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json, find_kind
+from websearch_core.provider._http import as_json, bearer, find_kind
 from websearch_core.provider._reading import as_links
-from websearch_core.provider._requests import bearer
+from websearch_core.provider._results import take_first
 from websearch_core.provider.google import google_period
 
 _MAX_RESULTS = 100
@@ -96,14 +95,14 @@ class Firecrawl:
     """
 
     name = "firecrawl"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
         "images",
     })  # fmt: skip
-    topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
-    about: ClassVar[Service] = Service(
+    topics = frozenset({"news", *_CATEGORIES})
+    countries = COUNTRIES
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
+    about = Service(
         api_urls=(
             "https://docs.firecrawl.dev/api-reference/endpoint/search",
             "https://docs.firecrawl.dev/api-reference/endpoint/scrape",
@@ -146,7 +145,13 @@ class Firecrawl:
         found = SearchResponse(
             query=query.text,
             results=parse_results(
-                items, self.name, title=_title, url=_url, snippet=_snippet, content="markdown", published=_date
+                items,
+                self.name,
+                title=("title", "metadata.title"),
+                url=("url", "metadata.url", "metadata.sourceURL"),
+                snippet=("description", "snippet", "metadata.description"),
+                content="markdown",
+                published=("date", "metadata.publishedTime"),
             ),
             provider=self.name,
             images=parse_images(as_object(data).get("images"), url="imageUrl", description="title", page_url="url"),
@@ -163,7 +168,7 @@ class Firecrawl:
         payload["onlyMainContent"] = self.only_main_content
         body = self._body((yield self._request("scrape", payload, target=url)), "read")
         data = as_object(body.get("data"))
-        about = {name: _first(value) for name, value in as_object(data.get("metadata")).items()}
+        about = {name: take_first(value) for name, value in as_object(data.get("metadata")).items()}
         status = as_number(about.get("statusCode"))
         if status and status >= 400:
             raise page_error(self, status=status, detail=about.get("error"))
@@ -227,31 +232,6 @@ def _kind(body: Any) -> type[ServiceError] | None:
     return find_kind(f"{problem.get('error')} {problem.get('code')}", _KINDS)
 
 
-def _first(value: Any) -> Any:
-    """Return the first of several values: a page may have a meta tag twice."""
-    return value[0] if isinstance(value, list) and value else value
-
-
 def _warning(record: dict[str, Any]) -> tuple[str, ...]:
     """Return our own note for a warning: its text may come from the page."""
     return ("firecrawl: there is a warning about this answer",) if as_text(record.get("warning")) else ()
-
-
-def _about(result: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _first(value) for name, value in as_object(result.get("metadata")).items()}
-
-
-def _url(result: Mapping[str, Any]) -> Any:
-    return result.get("url") or _about(result).get("url") or _about(result).get("sourceURL")
-
-
-def _title(result: Mapping[str, Any]) -> Any:
-    return result.get("title") or _about(result).get("title")
-
-
-def _snippet(result: Mapping[str, Any]) -> Any:
-    return result.get("description") or result.get("snippet") or _about(result).get("description")
-
-
-def _date(result: Mapping[str, Any]) -> Any:
-    return result.get("date") or _about(result).get("publishedTime")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from websearch_core.errors import RateLimited, Unavailable, UnsupportedOption
 from websearch_core.provider import (
@@ -60,11 +60,11 @@ class GitHub:
     """
 
     name = "github"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    topics: ClassVar[frozenset[str]] = frozenset({"code"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=1000)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    topics = frozenset({"code"})
+    limits = Limits(results_per_request=100, results=1000)
+    about = Service(
         api_urls=("https://docs.github.com/en/rest/search/search",),
         signup_url="https://github.com/settings/personal-access-tokens",
         free_allowance="10 searches a minute without a token, 30 with one, of code 10",
@@ -96,8 +96,8 @@ class GitHub:
                 title=_title,
                 url="html_url",
                 snippet=_snippet,
-                published=_date,
-                author=_author,
+                published=("pushed_at", "created_at"),
+                author=("user.login", "owner.login", "repository.owner.login"),
                 snippet_length=600,
             )
             is_partial = body.get("incomplete_results") is True
@@ -150,15 +150,6 @@ def _snippet(item: Mapping[str, Any]) -> str:
     fragments = [as_text(match.get("fragment")) for match in as_objects(item.get("text_matches"))]
     text = as_text(item.get("description")) or as_text(item.get("body")) or " … ".join(filter(None, fragments))
     return escape(text)  # it is plain text: a tag in it is meant to be read
-
-
-def _date(item: Mapping[str, Any]) -> Any:
-    return item.get("pushed_at") or item.get("created_at")
-
-
-def _author(item: Mapping[str, Any]) -> Any:
-    owner = item.get("user") or item.get("owner") or as_object(item.get("repository")).get("owner")
-    return as_object(owner).get("login")
 
 
 def _detail(body: Any) -> Any:

@@ -15,11 +15,10 @@ for its text, which costs more tokens and time.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from websearch_core._text.urls import is_web_url, serialize
 from websearch_core.errors import Blocked, ServiceError, TooLarge
@@ -55,8 +54,7 @@ from websearch_core.provider import (
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json
-from websearch_core.provider._requests import bearer
+from websearch_core.provider._http import as_json, bearer
 from websearch_core.provider.google import GOOGLE_LANGUAGES
 
 _MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
@@ -90,14 +88,12 @@ class Jina:
     """
 
     name = "jina"
-    options: ClassVar[frozenset[str]] = frozenset(
-        {"allowed_domains", "blocked_domains", "country", "language", "topic", "page"}
-    )
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=20)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"allowed_domains", "blocked_domains", "country", "language", "topic", "page"})
+    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries = LOWER_COUNTRIES
+    languages = GOOGLE_LANGUAGES
+    limits = Limits(results_per_request=20)
+    about = Service(
         api_urls=("https://github.com/jina-ai/reader", "https://jina.ai/reader"),
         signup_url="https://jina.ai/api-dashboard",
         free_allowance="keyless: about 20 pages a minute",
@@ -144,7 +140,11 @@ class Jina:
         page = SearchResponse(
             query=query.text,
             results=parse_results(
-                body.get("data"), self.name, snippet="description", content="content", published=_date
+                body.get("data"),
+                self.name,
+                snippet="description",
+                content="content",
+                published=("date", "publishedTime"),
             ),
             provider=self.name,
             usage=_usage(body),
@@ -154,19 +154,15 @@ class Jina:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
-        response = yield self._request(url)
-        return self._page(_with_own_status(response), url)
-
-    def _request(self, url: str) -> Request:
-        # POST, because in a path Jina would take the query of the page's URL for its own.
-        return Request(
-            method="POST",
+        response = yield Request(
+            method="POST",  # in a path, Jina would take the query of the page's URL for its own
             url=f"{self.base_url}/",
             json={"url": serialize(url)},
             headers=self._headers() | self._reading(),
             target=url,
             judge_target=not is_vendor(self),
         )
+        return self._page(_with_own_status(response), url)
 
     def _reading(self) -> dict[str, str]:
         """Return the headers that say how to read a page."""
@@ -233,10 +229,6 @@ def _usage(body: dict[str, Any]) -> dict[str, float]:
         return total
     parts = [parse_usage(item.get("usage"), tokens="tokens") for item in as_objects(body.get("data"))]
     return {"tokens": sum(part["tokens"] for part in parts if part)} if any(parts) else {}
-
-
-def _date(result: Any) -> Any:
-    return result.get("date") or result.get("publishedTime")
 
 
 def _detail(body: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core._text.urls import serialize
 from websearch_core.errors import (
@@ -52,9 +52,8 @@ from websearch_core.provider import (
     provider,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
-from websearch_core.provider._http import find_kind, find_message, unexpected_format
+from websearch_core.provider._http import bearer, find_kind, find_message, unexpected_format
 from websearch_core.provider._reading import find_records, read_alone
-from websearch_core.provider._requests import bearer
 from websearch_core.provider._results import plain_text
 
 _PAGES = 10
@@ -77,14 +76,14 @@ class Kagi:
     """
 
     name = "kagi"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
         "images", "page",
     })  # fmt: skip
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
-    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
-    about: ClassVar[Service] = Service(
+    emulated = frozenset({"limit"})
+    countries = LOWER_COUNTRIES
+    limits = Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
+    about = Service(
         api_urls=("https://help.kagi.com/kagi/api/search.html", "https://github.com/kagisearch/kagi-openapi-python"),
         signup_url="https://kagi.com/api",
         price="USD 12 per 1,000 searches",
@@ -144,7 +143,9 @@ class Kagi:
     def _images(self, query: SearchQuery) -> Flow[tuple[Image, ...]]:
         payload = {**self._payload(query, "images", query.limit), **query.extra}
         body = yield from self._ask(payload)
-        return parse_images(body["data"].get("image"), url=_image_url, description="title", page_url="url")
+        return parse_images(
+            body["data"].get("image"), url=("image.url", "props.image_url"), description="title", page_url="url"
+        )
 
     def _payload(self, query: SearchQuery, workflow: str, size: int) -> dict[str, Any]:
         after = date_range(query)[0] if query.time_range == "year" else query.after
@@ -179,10 +180,6 @@ class Kagi:
                 raise unexpected_format(self.name)
             body = {**body, "data": {}}
         return body
-
-
-def _image_url(result: Mapping[str, Any]) -> Any:
-    return as_object(result.get("image")).get("url") or as_object(result.get("props")).get("image_url")
 
 
 def _suggestion(result: Mapping[str, Any]) -> str:

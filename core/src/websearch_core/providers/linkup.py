@@ -7,7 +7,7 @@ answer here, and an empty account with the status for "too fast".
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from websearch_core._text.urls import serialize
 from websearch_core.errors import (
@@ -41,8 +41,7 @@ from websearch_core.provider import (
     post_json,
     provider,
 )
-from websearch_core.provider._http import as_json, find_message
-from websearch_core.provider._requests import bearer
+from websearch_core.provider._http import as_json, bearer, find_message
 from websearch_core.provider._results import take_results
 
 _NOTHING = "SEARCH_QUERY_NO_RESULT"
@@ -71,12 +70,10 @@ class Linkup:
     """
 
     name = "linkup"
-    options: ClassVar[frozenset[str]] = frozenset(
-        {"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"}
-    )
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
-    limits: ClassVar[Limits] = Limits(allowed_domains=100)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"})
+    emulated = frozenset({"time_range"})
+    limits = Limits(allowed_domains=100)
+    about = Service(
         api_urls=(
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search",
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-fetch",
@@ -106,7 +103,7 @@ class Linkup:
         texts = [item for item in items if item not in images]
         return SearchResponse(
             query=query.text,
-            results=parse_results(texts, self.name, title="name", snippet=_snippet, published="date"),
+            results=parse_results(texts, self.name, title="name", snippet=("content", "snippet"), published="date"),
             provider=self.name,
             answer=as_text(body.get("answer")),
             images=parse_images(images, description="name"),
@@ -137,10 +134,6 @@ class Linkup:
             "toDate": query.before and query.before.isoformat(),
             "includeImages": query.images or None,
         })  # fmt: skip
-
-
-def _snippet(result: Any) -> Any:
-    return result.get("content") or result.get("snippet")
 
 
 def _code(body: Any) -> str:

@@ -10,7 +10,7 @@ and headers tell which.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.errors import QuotaExhausted, ServiceError
 from websearch_core.provider import (
@@ -27,7 +27,6 @@ from websearch_core.provider import (
     as_number,
     as_object,
     as_objects,
-    as_text,
     check_options,
     collect_pages,
     date_range,
@@ -54,12 +53,12 @@ class OpenAlex:
     """
 
     name = "openalex"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "language", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=10_000)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"topic", "time_range", "after", "before", "language", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    topics = frozenset({"academic"})
+    languages = LANGUAGES
+    limits = Limits(results_per_request=100, results=10_000)
+    about = Service(
         api_urls=(
             "https://developers.openalex.org/api-reference/works/list-works",
             "https://developers.openalex.org/api-reference/authentication",
@@ -86,8 +85,8 @@ class OpenAlex:
             results = parse_results(
                 body.get("results"),
                 self.name,
-                title=lambda work: work.get("title") or work.get("display_name"),
-                url=_url,
+                title=("title", "display_name"),
+                url=("doi", "primary_location.landing_page_url", "id"),
                 snippet=_abstract,
                 score="relevance_score",
                 published="publication_date",
@@ -126,11 +125,6 @@ class OpenAlex:
         left = as_number(response.headers.get("x-ratelimit-remaining-usd"))
         is_used_up = "budget" in words.lower() or response.headers.get("x-ratelimit-remaining") == "0" or left == 0
         return error_for(response, self, detail=words, kind=QuotaExhausted if is_used_up else None)
-
-
-def _url(work: Mapping[str, Any]) -> Any:
-    place = as_object(work.get("primary_location"))
-    return as_text(work.get("doi")) or as_text(place.get("landing_page_url")) or work.get("id")
 
 
 def _authors(work: Mapping[str, Any]) -> list[Any]:

@@ -8,9 +8,8 @@ ones are filtered out here. ``topic`` ``academic`` searches papers, ``finance`` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import PositiveInt
 
@@ -39,7 +38,7 @@ from websearch_core.provider import (
     provider,
 )
 from websearch_core.provider._codes import COUNTRIES, LANGUAGES
-from websearch_core.provider._requests import bearer
+from websearch_core.provider._http import bearer
 from websearch_core.provider._results import take_results
 
 _MAX_RESULTS = 20
@@ -63,16 +62,14 @@ class Perplexity:
 
     name = "perplexity"
     label = "Perplexity Search"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic",
     })  # fmt: skip
-    topics: ClassVar[frozenset[str]] = frozenset(_MODES)
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[Limits] = Limits(
-        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, allowed_domains=_MAX_DOMAINS
-    )
-    about: ClassVar[Service] = Service(
+    topics = frozenset(_MODES)
+    countries = COUNTRIES
+    languages = LANGUAGES
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, allowed_domains=_MAX_DOMAINS)
+    about = Service(
         api_urls=(
             "https://docs.perplexity.ai/api-reference/search-post",
             "https://docs.perplexity.ai/guides/search-guide",

@@ -8,8 +8,7 @@ results has an ``error`` text, which is not a failure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
 from websearch_core.provider import (
@@ -33,8 +32,7 @@ from websearch_core.provider import (
     with_sites,
 )
 from websearch_core.provider._codes import COUNTRIES
-from websearch_core.provider._http import find_kind
-from websearch_core.provider._requests import bearer
+from websearch_core.provider._http import bearer, find_kind
 from websearch_core.provider.google import (
     GOOGLE_RESULT_LANGUAGES,
     find_google,
@@ -61,16 +59,16 @@ class SearchApi:
     """
 
     name = "searchapi"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "images", "page",
     })  # fmt: skip
-    topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=10)
-    about: ClassVar[Service] = Service(
+    topics = frozenset({"news", "academic"})
+    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries = COUNTRIES
+    languages = GOOGLE_RESULT_LANGUAGES
+    limits = Limits(results_per_request=10)
+    about = Service(
         api_urls=("https://www.searchapi.io/docs/google",),
         signup_url="https://www.searchapi.io/users/sign_up",
         free_allowance="100 searches once",
@@ -121,9 +119,4 @@ def _find_items(body: dict[str, Any], _: str) -> tuple[Any, bool | None]:
 
 
 def _find_images(body: dict[str, Any]) -> tuple[Image, ...]:
-    return parse_images(
-        body.get("images"),
-        url=lambda image: as_object(image.get("original")).get("link"),
-        description="title",
-        page_url=lambda image: as_object(image.get("source")).get("link"),
-    )
+    return parse_images(body.get("images"), url="original.link", description="title", page_url="source.link")

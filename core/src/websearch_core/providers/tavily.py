@@ -10,8 +10,8 @@ read in one request.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -47,11 +47,10 @@ from websearch_core.provider import (
     post_json,
     provider,
 )
-from websearch_core.provider._countries import COUNTRY_NAMES
+from websearch_core.provider._codes import COUNTRY_NAMES
 from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json, as_texts
+from websearch_core.provider._http import as_json, as_texts, bearer
 from websearch_core.provider._reading import find_records, read_alone
-from websearch_core.provider._requests import bearer
 from websearch_core.provider._results import take_results
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
@@ -79,16 +78,16 @@ class Tavily:
     """
 
     name = "tavily"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic", "images",
     })  # fmt: skip
-    topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
-    limits: ClassVar[Limits] = Limits(
+    topics = frozenset({"finance", "news"})
+    limits = Limits(
         results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20,
         allowed_domains=300, blocked_domains=150,
     )  # fmt: skip
-    countries: ClassVar[Mapping[str, str]] = COUNTRY_NAMES
-    about: ClassVar[Service] = Service(
+    countries = COUNTRY_NAMES
+    about = Service(
         api_urls=(
             "https://docs.tavily.com/documentation/api-reference/endpoint/search",
             "https://docs.tavily.com/documentation/api-reference/endpoint/extract",

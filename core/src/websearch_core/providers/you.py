@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError, WebSearchError
@@ -70,22 +70,22 @@ class You:
 
     name = "you"
     label = "You.com"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
-    countries: ClassVar[Mapping[str, str]] = codes("""
+    emulated = frozenset({"limit"})
+    countries = codes("""
         AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US
     """)
-    languages: ClassVar[Mapping[str, str]] = codes("""
+    languages = codes("""
         ar=AR eu=EU bn=BN bg=BG ca=CA zh=ZH-HANS zh-hant=ZH-HANT hr=HR cs=CS da=DA nl=NL en=EN en-gb=EN-GB et=ET fi=FI
         fr=FR gl=GL de=DE el=EL gu=GU he=HE hi=HI hu=HU is=IS it=IT ja=JA kn=KN ko=KO lv=LV lt=LT ms=MS ml=ML mr=MR
         nb=NB pl=PL pt-br=PT-BR pt-pt=PT-PT pa=PA ro=RO ru=RU sr=SR sk=SK sl=SL es=ES sv=SV ta=TA te=TE th=TH tr=TR
         uk=UK vi=VI
     """)
-    limits: ClassVar[Limits] = Limits(results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10)
-    about: ClassVar[Service] = Service(
+    limits = Limits(results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10)
+    about = Service(
         api_urls=(
             "https://you.com/docs/api-reference/search/v1-search",
             "https://you.com/docs/api-reference/contents/v1-contents",
@@ -124,7 +124,7 @@ class You:
         page = SearchResponse(
             query=query.text,
             results=parse_results(
-                [*web, *news], self.name, snippet=_snippet, content=_content,
+                [*web, *news], self.name, snippet=_snippet, content="contents.markdown",
                 published="page_age", author="authors",
             ),
             provider=self.name,
@@ -194,7 +194,3 @@ class You:
 
 def _snippet(result: Mapping[str, Any]) -> str:
     return " … ".join(as_texts(result.get("snippets"))) or as_text(result.get("description")) or ""
-
-
-def _content(result: Mapping[str, Any]) -> Any:
-    return as_object(result.get("contents")).get("markdown")
