@@ -25,7 +25,6 @@ from websearch_core.models import SearchQuery
 from websearch_core.provider import Limits, decode, parse_usage
 from websearch_core.provider._http import (
     check_options,
-    decode_json,
     error_for,
     find_message,
     redact,
@@ -95,12 +94,12 @@ def test_the_services_words_are_short_and_without_the_key():
 
 def test_a_body_over_the_size_limit_is_too_large():
     with pytest.raises(TooLarge):
-        decode_json(Response(status=200, content=b'{"a": ', truncated=True), Kagi())
+        decode(Response(status=200, content=b'{"a": ', truncated=True), Kagi())
 
 
 def test_an_answer_that_is_not_json_is_named_by_its_type():
     with pytest.raises(BadResponse, match="not JSON but text/html"):
-        decode_json(reply("<html>Log in"), Kagi())
+        decode(reply("<html>Log in"), Kagi())
 
 
 def test_domain_filters_can_be_added_to_the_text_of_the_query():

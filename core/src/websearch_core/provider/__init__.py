@@ -30,7 +30,7 @@ from ._http import (
     with_sites,
 )
 from ._languages import codes, find_country, find_language
-from ._paging import Batch, collect_pages, follow_pages
+from ._paging import collect_pages, follow_pages
 from ._ports import Limits, PageReader, Provider, SearchProvider
 from ._reading import check_response, check_text, page_error, parse_page, parse_pages
 from ._results import parse_images, parse_results
@@ -39,7 +39,6 @@ from ._service import FREE, Price, Service
 __all__ = [
     "FREE",
     "BaseUrl",
-    "Batch",
     "Env",
     "Flow",
     "FoundFile",

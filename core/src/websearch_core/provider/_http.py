@@ -163,30 +163,19 @@ def decode(
             phrases that tell the class in the service's message, for `find_kind`.
 
     Raises:
-        ServiceError: The status is not a success, or the body is not a JSON object.
-
-    """
-    if 200 <= response.status < 300:
-        return decode_json(response, provider, verb=verb)
-    body = as_json(response)
-    if not body:
-        text = response.content[:1000].decode("utf-8", "replace") if response.media_type == "text/plain" else None
-        raise error_for(response, provider, verb=verb, meanings=meanings, detail=text)
-    message = find_message(body)
-    words = (detail(body) if detail else None) or message
-    found = find_kind(message, kind) if isinstance(kind, Mapping) else kind(body)
-    raise error_for(response, provider, verb=verb, meanings=meanings, detail=words, kind=found)
-
-
-def decode_json(response: Response, provider: Provider, *, verb: str = "search") -> dict[str, Any]:
-    """
-    Return the body as a JSON object.
-
-    Raises:
-        TooLarge: It was cut at the size limit.
+        TooLarge: The body was cut at the size limit.
         BadResponse: It is not a JSON object.
+        ServiceError: The status is not a success.
 
     """
+    if not 200 <= response.status < 300:
+        body = as_json(response)
+        message = find_message(body)
+        if not body and response.media_type == "text/plain":
+            message = response.content[:1000].decode("utf-8", "replace")
+        words = (detail(body) if body and detail else None) or message
+        found = find_kind(message, kind) if isinstance(kind, Mapping) else kind(body) if body else None
+        raise error_for(response, provider, verb=verb, meanings=meanings, detail=words, kind=found)
     if response.truncated:
         raise TooLarge(f"{provider.name} {verb} failed: the answer is too large", provider=provider.name)
     try:
@@ -194,11 +183,8 @@ def decode_json(response: Response, provider: Provider, *, verb: str = "search")
     except (ValueError, RecursionError) as error:
         named = response.media_type if response.media_type in _NAMED_TYPES else "something else"
         what = "broken JSON" if "json" in response.media_type else f"not JSON but {named}"
-        raise BadResponse(
-            f"{provider.name} {verb} failed: the answer is {what}",
-            provider=provider.name,
-            status=response.status,
-        ) from error
+        message = f"{provider.name} {verb} failed: the answer is {what}"
+        raise BadResponse(message, provider=provider.name, status=response.status) from error
     if not isinstance(body, dict):
         raise unexpected_format(provider.name, verb)
     return body
@@ -264,7 +250,8 @@ def error_for(
 
     """
     status = response.status
-    kind = kind or (meanings or {}).get(status) or (QuotaExhausted if is_quota_used_up(response) else None)
+    is_used_up = status == 429 and any(one.is_exhausted and (one.window or 0) >= _DAY for one in response.rate_limits)
+    kind = kind or (meanings or {}).get(status) or (QuotaExhausted if is_used_up else None)  # retrying does not help
     kind = kind or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
     message = f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}".rstrip() + (
         f": {hint}" if hint else ""
@@ -297,12 +284,6 @@ def retry_after(response: Response) -> float | None:
     if used_up := [one.reset for one in limits if one.is_exhausted and one.reset is not None]:
         return max(used_up)
     return next((one.reset for one in limits if one.reset is not None), None)
-
-
-def is_quota_used_up(response: Response) -> bool:
-    """Return whether the headers of a 429 say that the quota of a day or longer is used up: retrying does not help."""
-    limits = response.rate_limits if response.status == 429 else ()
-    return any(one.is_exhausted and (one.window or 0) >= _DAY for one in limits)
 
 
 def with_sites(query: SearchQuery) -> str:

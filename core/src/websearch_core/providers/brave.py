@@ -32,6 +32,7 @@ from websearch_core.provider import (
     check_options,
     codes,
     collect_pages,
+    decode,
     drop_none,
     error_for,
     find_country,
@@ -41,7 +42,7 @@ from websearch_core.provider import (
     provider,
 )
 from websearch_core.provider._dates import date_span
-from websearch_core.provider._http import as_json, decode_json
+from websearch_core.provider._http import as_json
 from websearch_core.provider._results import plain_text, take_results
 
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
@@ -192,7 +193,7 @@ class Brave:
         return found.model_copy(update={"images": images})
 
     def _body(self, response: Response) -> dict[str, Any]:
-        if response.status == 200 and (body := decode_json(response, self)).get("type") != "ErrorResponse":
+        if response.status == 200 and (body := decode(response, self)).get("type") != "ErrorResponse":
             return body
         if (answer := as_json(response)) is None:  # from its firewall, not its API
             raise error_for(response, self, meanings={403: Blocked})

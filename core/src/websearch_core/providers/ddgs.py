@@ -30,7 +30,6 @@ from websearch_core.errors import (
 from websearch_core.flow import Call
 from websearch_core.provider import (
     FREE,
-    Batch,
     Env,
     Flow,
     Image,
@@ -127,7 +126,7 @@ class Ddgs:
 
         skip = (query.page - 1) * query.limit
 
-        def fetch(number: int) -> Flow[Batch]:
+        def fetch(number: int) -> Flow[tuple[SearchResponse, int | None]]:
             items = yield from self._ask(kind, query, {**options, "page": number, "max_results": skip + query.limit})
             results = parse_results(
                 items,
@@ -138,7 +137,7 @@ class Ddgs:
                 author="source" if kind == "news" else lambda _: None,
             )
             response = SearchResponse(query=query.text, results=results, provider=self.name, images=images, raw=items)
-            return Batch(response=response, following=number + 1 if results else None)
+            return response, number + 1 if results else None
 
         answer = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
         if not answer.results:

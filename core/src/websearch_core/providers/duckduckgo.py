@@ -21,7 +21,6 @@ from websearch_core.flow import Sleep
 from websearch_core.provider import (
     FREE,
     BaseUrl,
-    Batch,
     Flow,
     Limits,
     Request,
@@ -96,7 +95,7 @@ class DuckDuckGo:
         check_options(query, self)
         first = self._form(query)
 
-        def fetch(form: dict[str, str]) -> Flow[Batch]:
+        def fetch(form: dict[str, str]) -> Flow[tuple[SearchResponse, dict[str, str] | None]]:
             if form is not first:
                 yield Sleep(self.pause)
             answer = yield self._request(form)
@@ -109,7 +108,7 @@ class DuckDuckGo:
                 suggestions=_corrections(tree, query),
                 raw=answer.content.decode("utf-8", "replace"),
             )
-            return Batch(response=response, following=_next_form(tree))
+            return response, _next_form(tree)
 
         skip = (query.page - 1) * query.limit
         return (yield from follow_pages(query, self, fetch, first, max_pages=_MAX_PAGES, skip=skip))

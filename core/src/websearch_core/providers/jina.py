@@ -20,7 +20,7 @@ from functools import partial
 from math import isfinite
 from typing import Annotated, Any, Literal
 
-from websearch_core._text.urls import is_web_url, serialize
+from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, ServiceError, TooLarge
 from websearch_core.provider import (
     BaseUrl,
@@ -55,6 +55,7 @@ from websearch_core.provider import (
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, bearer
+from websearch_core.provider._reading import as_links
 from websearch_core.provider.google import GOOGLE_LANGUAGES
 
 _MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
@@ -237,10 +238,5 @@ def _detail(body: Any) -> Any:
 
 def _links(links: Any) -> tuple[str, ...]:
     """Return the URLs: *links* is an object of text to URL, or a list of such pairs."""
-    if isinstance(links, dict):
-        urls = list(links.values())
-    elif isinstance(links, list):
-        urls = [pair[-1] for pair in links if isinstance(pair, list) and pair]
-    else:
-        urls = []
-    return tuple(dict.fromkeys(url for url in urls if isinstance(url, str) and is_web_url(url)))
+    pairs = list(links.items()) if isinstance(links, dict) else links if isinstance(links, list) else []
+    return tuple(dict.fromkeys(as_links([pair[-1] for pair in pairs if isinstance(pair, list | tuple) and pair])))

@@ -22,7 +22,6 @@ from websearch_core.errors import AuthenticationError, Unavailable, UnsupportedO
 from websearch_core.provider import (
     FREE,
     BaseUrl,
-    Batch,
     Env,
     Flow,
     FoundFile,
@@ -108,9 +107,9 @@ class SearXNG:
         """Search, page by page until the limit is reached or a page has nothing new."""
         check_options(query, self)
 
-        def fetch(number: int) -> Flow[Batch]:
+        def fetch(number: int) -> Flow[tuple[SearchResponse, int]]:
             body = self._body((yield self._request(query, number)))
-            return Batch(response=self._response(query, body), following=number + 1)
+            return self._response(query, body), number + 1
 
         skip = (query.page - 1) * query.limit  # the pages of a server have any length
         found = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)

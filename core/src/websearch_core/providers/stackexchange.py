@@ -33,13 +33,14 @@ from websearch_core.provider import (
     check_options,
     collect_pages,
     date_range,
+    decode,
     drop_none,
     error_for,
     parse_results,
     provider,
 )
 from websearch_core.provider._dates import midnight
-from websearch_core.provider._http import as_json, decode_json
+from websearch_core.provider._http import as_json
 
 _KINDS: dict[str, type[ServiceError]] = {
     "throttle_violation": RateLimited, "temporarily_unavailable": Unavailable, "internal_error": Unavailable,
@@ -138,7 +139,7 @@ class StackExchange:
         body = as_object(as_json(response))
         name, words = as_text(body.get("error_name")), as_text(body.get("error_message")) or ""
         if name is None and response.status == 200:
-            return decode_json(response, self)
+            return decode(response, self)
         kind = _KINDS.get(name or "")
         if "`key`" in words:
             kind = AuthenticationError

@@ -32,7 +32,6 @@ from websearch_core.provider import (
     Service,
     as_number,
     as_object,
-    as_objects,
     as_text,
     check_options,
     decode,
@@ -195,7 +194,7 @@ class Tavily:
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
         if problem := _envelope(response):
             raise self._keyless_error(response, problem, verb)
-        return decode(response, self, verb=verb, meanings=_MEANINGS, detail=_detail)
+        return decode(response, self, verb=verb, meanings=_MEANINGS)
 
     def _keyless_error(self, response: Response, problem: dict[str, Any], verb: str) -> ServiceError:
         """Make the error of the tier without a key, whose codes say more than its statuses."""
@@ -217,11 +216,3 @@ def _envelope(response: Response) -> dict[str, Any] | None:
         return None
     problem = as_object(as_object(as_json(response)).get("error"))
     return problem if isinstance(problem.get("code"), str) else None
-
-
-def _detail(body: Any) -> Any:
-    """Return the message: ``{"detail": {"error": "..."}}``, or the first in a list of invalid parameters."""
-    detail = as_object(body).get("detail")
-    for problem in as_objects(detail):
-        return problem.get("msg")
-    return as_object(detail).get("error") or detail

@@ -122,9 +122,8 @@ class Wikipedia:
         if language is None:
             return self.base_url
         if not (urlsplit(self.base_url).hostname or "").endswith(".wikipedia.org"):
-            raise UnsupportedOption(
-                f"{self.name}: this wiki has one language", options=["language"], provider=self.name
-            )
+            message = "wikipedia: this wiki has one language"
+            raise UnsupportedOption(message, options=["language"], provider=self.name)
         return f"https://{language}.wikipedia.org"
 
     def _request(self, wiki: str, query: SearchQuery, offset: int, limit: int) -> Request:
