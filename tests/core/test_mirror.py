@@ -27,8 +27,8 @@ OTHERS = {
         "_cli/checks _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
     ),
     "test_client": "client/_calls client/_enforce client/_selection client/_signature",
-    "test_codes": "provider/_countries provider/google",
-    "test_contract": "_runtime/bugs _text/docstrings testing/_garbage testing/_robust",
+    "test_codes": "provider/google",
+    "test_contract": "_runtime/bugs _text/docstrings testing/_robust",
     "test_crawl4ai": "_browser/crawler",
     "test_effects": "flow/_intercept",
     "test_endings": "_runtime/deadline",
@@ -72,7 +72,6 @@ OTHERS = {
     "test_single_flight": "flow/_flights",
     "test_sources": "settings/_source",
     "test_structured_data": "reading/_html/jsonld",
-    "test_tavily": "provider/_requests",
     "test_terminal": "_cli/escaping",
     "test_text": "_text/invisible",
     "test_throttle": "layers/_bucket",

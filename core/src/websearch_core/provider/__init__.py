@@ -26,20 +26,19 @@ from ._http import (
     drop_none,
     error_for,
     parse_usage,
+    post_json,
     with_sites,
 )
 from ._languages import codes, find_country, find_language
-from ._paging import Batch, collect_pages, follow_pages
+from ._paging import collect_pages, follow_pages
 from ._ports import Limits, PageReader, Provider, SearchProvider
-from ._reading import check_pages, check_response, check_text, page_error
-from ._requests import post_json
+from ._reading import check_response, check_text, page_error, parse_page, parse_pages
 from ._results import parse_images, parse_results
 from ._service import FREE, Price, Service
 
 __all__ = [
     "FREE",
     "BaseUrl",
-    "Batch",
     "Env",
     "Flow",
     "FoundFile",
@@ -62,7 +61,6 @@ __all__ = [
     "as_objects",
     "as_text",
     "check_options",
-    "check_pages",
     "check_response",
     "check_text",
     "codes",
@@ -79,6 +77,8 @@ __all__ = [
     "page_error",
     "parse_date",
     "parse_images",
+    "parse_page",
+    "parse_pages",
     "parse_results",
     "parse_usage",
     "post_json",

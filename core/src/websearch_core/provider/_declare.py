@@ -1,21 +1,8 @@
 """
-Tools for writing a provider.
+Declare a provider: a frozen value that inherits nothing, whose fields are its options and say where they may come from.
 
-A provider is a frozen value and inherits nothing. Its fields are its options; each says where it may come from::
-
-    @provider
-    class Brave:
-        name = "brave"
-        options = frozenset({"time_range", ...})
-
-        api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
-        base_url: BaseUrl = "https://api.search.brave.com/res/v1"
-
-A settings file that was merely found, in a folder that anybody may have written, can set only fields annotated with
-`FoundFile`. `Key` and `BaseUrl` are; they are checked together, so that a key is never sent where such a file says.
-
-Any other class that fits the ports of `websearch_core.provider` is a provider too, and `from_function` makes one from
-functions, blocking or async.
+`Key` and `BaseUrl` are open to a settings file that was merely found, as `FoundFile` says. They are checked together:
+a key is never sent where such a file says.
 """
 
 from __future__ import annotations
