@@ -16,7 +16,7 @@ from functools import lru_cache
 from textwrap import indent
 from typing import Any, Literal, assert_never
 
-from ._text.choices import Format
+from ._text.choices import CITATION_INSTRUCTION, Format
 from ._text.invisible import strip_invisible
 from .citations import link_citations
 from .errors import WebSearchError
@@ -43,8 +43,6 @@ __all__ = [
     "shorten_snippet",
     "summary_line",
 ]
-
-CITATION_INSTRUCTION = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 
 _MAX_SUMMARY = 200  # characters of a line for a person
 _HEADING = re.compile(r"^ {0,3}(?=#{1,6}(?:\s|$)|=+\s*$|-+\s*$)", re.MULTILINE)

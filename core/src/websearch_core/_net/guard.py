@@ -18,12 +18,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypedDict, Unpack
 
-from .._text.urls import Address, Origin, parse_address, serialize, split_url
-from ..errors import ConfigurationError, UnsafeURL
+from .._text.urls import Address, Network, Origin, parse_address, parse_holes, serialize, split_url
+from ..errors import UnsafeURL
 from ..models._domains import ANYWHERE, Domains
 from .system import is_own_address, resolve_host
 
-Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 Resolve: TypeAlias = Callable[[str, int], Sequence[str]]
 
 _V4_SPECIAL = [
@@ -125,20 +124,7 @@ class Guard:
             ConfigurationError: An entry is neither a network nor an origin.
 
         """
-        networks: list[Network] = []
-        origins: set[Origin] = set()
-        for entry in entries:
-            if "://" in entry:
-                origins.add(_parse_origin(entry))
-                continue
-            try:
-                networks.append(ipaddress.ip_network(entry))
-            except ValueError as error:
-                raise ConfigurationError(
-                    f"allow (internal=): {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
-                    "'https://wiki.corp:8443'"
-                ) from error
-        return cls(tuple(networks), frozenset(origins), domains, **system_calls)
+        return cls(*parse_holes(entries), domains, **system_calls)
 
     def check(self, url: str) -> str:
         """
@@ -198,16 +184,6 @@ class Guard:
 
     def _is_hole(self, ip: Address) -> bool:
         return any(ip in network for network in self.networks if network.version == ip.version)
-
-
-def _parse_origin(entry: str) -> Origin:
-    try:
-        scheme, host, port, rest = split_url(entry)
-    except UnsafeURL as error:
-        raise ConfigurationError(f"allow (internal=): {entry!r}: {error}") from error
-    if rest != "/":
-        raise ConfigurationError(f"allow (internal=): {entry!r} has a path; an origin is scheme, host and port")
-    return scheme, host, port
 
 
 def _is_forbidden(ip: Address) -> bool:

@@ -6,12 +6,13 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from .._runtime.forks import notice_fork
 from .._runtime.scope import Caller, current_call, run_apart, scope
+from .._runtime.threads import in_thread
 from .._text.urls import describe_url
 from ..errors import ConfigurationError, WebSearchError
 from ..events import Exchange, emit
@@ -24,6 +25,7 @@ from ._arguments import check_arguments, make_query
 from ._signature import Choice, CommonArguments, WebSearchArguments, WebSearchOptions
 
 if TYPE_CHECKING:
+    from .._net.sender import Sender
     from ..provider._ports import PageReader, SearchProvider
     from ..reading import ReadOptions
     from ..settings import Settings
@@ -107,8 +109,6 @@ class WebSearch:
 
     def __init__(self, provider: Choice | None = None, **options: Unpack[WebSearchOptions]) -> None:
         # Import slow modules only now: a program may import this one and search much later, or never.
-        from .._net.guard import Guard
-        from .._net.sender import Sender
         from ..settings import Http, Settings
         from ._selection import Selection, make_stack, read_chain, search_chain
 
@@ -138,14 +138,30 @@ class WebSearch:
             repr((sorted(settings.internal), settings.domains, http.own)),
             secrets.token_hex(16) if any(http.own) else "",
         )
-        self._sender = Sender(
-            Guard.allowing(settings.internal, domains=settings.domains),
-            connect_timeout=settings.timeout.connect,
-            client=http.client,
-            async_client=http.async_client,
-            verify=http.verify,
-            library=settings.http["library"],
+        self._http = http
+        self._services_of: WebSearch | None = None  # whose connections to services are used, too
+
+    @cached_property
+    def _sender(self) -> Sender:
+        """What sends the requests. It is made for the first one, since a program may make tools and call none."""
+        from .._net.guard import Guard
+        from .._net.sender import Sender
+
+        sender = Sender(
+            Guard.allowing(self.settings.internal, domains=self.settings.domains),
+            connect_timeout=self.settings.timeout.connect,
+            client=self._http.client,
+            async_client=self._http.async_client,
+            verify=self._http.verify,
+            library=self.settings.http["library"],
         )
+        if self._services_of is not None:
+            sender.share_services(self._services_of._sender)  # noqa: SLF001 - of the same class
+        first: Sender = self.__dict__.setdefault("_sender", sender)  # another thread may have made one meanwhile
+        return first
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_http": None, "_services_of": None, "_sender": self._sender}
 
     @classmethod
     def resolve(cls, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
@@ -299,6 +315,8 @@ class WebSearch:
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
         notice_fork()
+        if "_sender" not in self.__dict__:
+            await in_thread(lambda: self._sender)  # imports modules: an event loop reads no files
         with scope(**self._describe_call()):
             try:
                 return await arun(flow, self._asend)
@@ -414,7 +432,6 @@ def preload() -> None:
     Whatever the first search or page needs is imported later, in a thread.
     """
     from .. import settings  # noqa: F401
-    from .._net import sender  # noqa: F401
     from .._registry import known
     from . import _calls, _selection  # noqa: F401
 

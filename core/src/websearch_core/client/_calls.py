@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from math import ceil
-from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -62,6 +61,7 @@ class Calls:
         """Search, and read the first *read_top* results."""
         name, began = self.provider.name, monotonic()
         emit(SearchStart(provider=name, query=query))
+        yield from _load("websearch_core.render")  # which shows the response, or the error, to a model
         try:
             response = yield from self._find(query, read_top, passage_length)
         except BaseException as error:
@@ -248,7 +248,7 @@ class Calls:
 
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
         """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
-        yield from _load_reader()
+        yield from _load("websearch_core.reading")
         from ..reading import Excerpt, ReadOptions
 
         check_placed(options, ReadOptions.__annotations__)
@@ -285,11 +285,11 @@ def _add_outcome(page: Page | WebSearchError, reader: str, seconds: float) -> Pa
     return page.model_copy(update={"outcomes": find_outcomes(page, reader, seconds)})
 
 
-_reader_is_loaded = Event()
+_loaded: set[str] = set()
 
 
-def _load_reader() -> Flow[None]:
-    """Import the parsers of pages, which takes a while: not on an event loop."""
-    if not _reader_is_loaded.is_set():
-        yield Call(import_module, "websearch_core.reading")
-        _reader_is_loaded.set()
+def _load(module: str) -> Flow[None]:
+    """Import what takes a while, such as the parsers of pages: not on an event loop."""
+    if module not in _loaded:
+        yield Call(import_module, module)
+        _loaded.add(module)

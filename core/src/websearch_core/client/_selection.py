@@ -9,15 +9,14 @@ choice without any key falls back by itself: if DuckDuckGo answers with a challe
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from .._net.guard import Guard
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
-from .._text.urls import find_origin
+from .._text.urls import Origin, find_origin, parse_holes
 from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound, UnsupportedOption
 from ..layers import (
     Breaker,
@@ -175,10 +174,10 @@ def check_provider(provider: Provider, settings: Settings) -> None:
         ConfigurationError: One does not, or ``internal`` of the settings is wrong.
 
     """
-    guard = Guard.allowing(settings.internal)
+    _, origins = parse_holes(settings.internal)
     for part in parts(provider):
         check_part(part)
-        check_transport(part, guard)
+        check_transport(part, origins)
 
 
 def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool) -> SearchProvider:
@@ -327,7 +326,7 @@ def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
     return build(cls, collect_options(cls, settings.options(own), explicit), own)
 
 
-def check_transport(provider: Any, guard: Guard) -> None:
+def check_transport(provider: Any, allowed: Collection[Origin]) -> None:
     """
     Check that a provider's key is not sent over plain http, except within this machine.
 
@@ -339,7 +338,7 @@ def check_transport(provider: Any, guard: Guard) -> None:
         return
     for name, url in destinations(provider).items():
         parts, origin = urlsplit(url), find_origin(url)
-        if parts.scheme == "https" or (origin and (is_this_machine(origin[1]) or origin in guard.origins)):
+        if parts.scheme == "https" or (origin and (is_this_machine(origin[1]) or origin in allowed)):
             continue
         raise ConfigurationError(
             f"{provider.name}: {name} would send the key unencrypted; use https, or allow the origin by "

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..render import CITATION_INSTRUCTION
+from .._text.choices import CITATION_INSTRUCTION
 from ._arguments import PageArguments, SearchArguments
 from ._documents import PlainDocument, make_document
 from ._fixed import SearchDefaults

@@ -10,25 +10,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from ..citations import Source
+import websearch_core as core  # `render` is loaded when it is first used: making a tool does not need it
+
+from .._text.choices import Format
 from ..models import Page, SearchResponse, SearchResult
-from ..render import (
-    Format,
-    cut_results,
-    fenced,
-    page_as_json,
-    page_for_model,
-    page_metadata,
-    render_page,
-    render_result,
-    search_as_json,
-    search_for_model,
-    shorten_snippet,
-)
 from ..tokens import TokenCounter, estimate_tokens
 from ._documents import PlainDocument, make_document
+
+if TYPE_CHECKING:
+    from ..citations import Source
 
 OutputFormat: TypeAlias = Format | Literal["search_result"]
 
@@ -83,16 +75,18 @@ def search_output(
 
     """
     text_form: Format = "text" if form == "search_result" else form
-    shown = cut_results(response, text_form, max_tokens=max_tokens, count=count, max_snippet_chars=max_snippet_chars)
+    shown = core.render.cut_results(
+        response, text_form, max_tokens=max_tokens, count=count, max_snippet_chars=max_snippet_chars
+    )
     content: str | list[dict[str, Any]]
     if form == "search_result" and shown.results:
         content = [*(_result_block(result) for result in shown.results), *_rest(shown)]
         spans: list[list[int] | None] = [[n, n + 1] for n in range(len(shown.results))]
     else:
-        content = search_for_model(shown, text_form, max_snippet_chars=max_snippet_chars)
+        content = core.render.search_for_model(shown, text_form, max_snippet_chars=max_snippet_chars)
         spans = list(_find_results(shown, content, text_form, max_snippet_chars))
     sources = [_describe_result(result, span) for result, span in zip(shown.results, spans, strict=True)]
-    artifact = search_as_json(response) if full else _search_facts(shown)
+    artifact = core.render.search_as_json(response) if full else _search_facts(shown)
     as_shown = (
         tuple(_shorten(result, max_snippet_chars) for result in shown.results) if form == "text" else shown.results
     )
@@ -114,10 +108,10 @@ def page_output(page: Page, form: OutputFormat, *, full: bool = False) -> Output
         content = [_page_block(page)]
         source["shown"] = [0, 1]
     else:
-        content = page_for_model(page, form)
+        content = core.render.page_for_model(page, form)
         if form != "json" and (start := content.find(page.content)) >= 0:
             source["shown"] = [start, start + len(page.content)]
-    artifact = page_as_json(page) if full else _page_facts(page)
+    artifact = core.render.page_as_json(page) if full else _page_facts(page)
     return Output(content, {**artifact, "status": "success", "sources": [source]}, page)
 
 
@@ -152,7 +146,7 @@ def _search_facts(response: SearchResponse) -> dict[str, Any]:
 def _page_facts(page: Page) -> dict[str, Any]:
     facts = {
         name: value
-        for name, value in page_metadata(page).items()
+        for name, value in core.render.page_metadata(page).items()
         if not isinstance(value, str) or len(value) <= _MAX_FACT_LENGTH
     }
     return {
@@ -182,7 +176,7 @@ def _charges(of: SearchResponse | Page) -> dict[str, Any]:
 
 
 def _shorten(result: SearchResult, most: int | None) -> SearchResult:
-    snippet = shorten_snippet(result.snippet, most)
+    snippet = core.render.shorten_snippet(result.snippet, most)
     return result if snippet == result.snippet else result.model_copy(update={"snippet": snippet})
 
 
@@ -211,7 +205,7 @@ def _find_results(
         if form == "json":
             yield None
             continue
-        body = render_result(result, form, max_snippet_chars=max_snippet_chars)
+        body = core.render.render_result(result, form, max_snippet_chars=max_snippet_chars)
         start = content.find(body, position)
         yield [start, start + len(body)] if start >= 0 else None
         position = max(position, start + len(body))
@@ -224,7 +218,7 @@ def _result_block(result: SearchResult) -> dict[str, Any]:
 
 def _page_block(page: Page) -> dict[str, Any]:
     bare = page.model_copy(update={"content": "", "title": "", "citation_id": 0})
-    around = render_page(bare, "markdown")  # notes, and where to read on
+    around = core.render.render_page(bare, "markdown")  # notes, and where to read on
     texts = [_REMINDER.format(page.citation_id), *_paragraphs(page.content), *_paragraphs(around)]
     return _block(page.final_url or page.url, page.title, texts)
 
@@ -248,7 +242,7 @@ def _rest(response: SearchResponse) -> Iterator[dict[str, Any]]:
     """Yield what does not belong to a single result: a direct answer, and notes."""
     answer = [f"Answer: {response.answer}"] if response.answer else []
     if lines := [*answer, *(f"Note: {note}" for note in response.notes)]:
-        yield {"type": "text", "text": fenced("\n\n".join(lines), "More about the search")}
+        yield {"type": "text", "text": core.render.fenced("\n\n".join(lines), "More about the search")}
 
 
 def _cut(content: object, span: object) -> str:
