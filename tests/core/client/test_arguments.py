@@ -126,7 +126,7 @@ def test_a_language_may_be_spelled_as_in_a_locale():
         (
             lambda: WebSearch(max_results=3),
             ConfigurationError,
-            'max_results: write search(..., limit=...), or for every search search_options={"limit": ...}',
+            'max_results: write search_options={"limit": ...}',
         ),
         (lambda: WebSearch.resolve(None, {"freshness": "week"}), ConfigurationError, 'search_options={"time_range": .'),
         (lambda: WebSearch.resolve("ddg", {}), ConfigurationError, "web: must be a WebSearch, not str"),

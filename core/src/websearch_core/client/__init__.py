@@ -17,7 +17,7 @@ from .._text.urls import describe_url
 from ..errors import ConfigurationError, WebSearchError
 from ..events import Exchange, emit
 from ..events._hooks import Listener, check_hook
-from ..events._log import EventLog
+from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
@@ -129,7 +129,7 @@ class WebSearch:
         stack = make_stack(settings, options.get("layers", ()), given)
         self.settings: Settings = settings
         on_event = options.get("on_event")
-        self._listeners = (Listener(EventLog()), *([Listener(check_hook(on_event))] if on_event else []))
+        self._listeners = (Listener(log_event), *([Listener(check_hook(on_event))] if on_event else []))
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
         self.check_options(settings.search_options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,7 @@ from .._text.urls import is_web_url, serialize
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, Unsupported
 from ..provider._declare import field_notes
-from ..settings._values import describe_former
+from ..settings._values import describe_former, find_home
 from ._signature import WebSearchOptions
 
 _KNOWN = ("provider", *WebSearchOptions.__annotations__)
@@ -51,31 +51,42 @@ def make_query(
     return SearchQuery.of(text, **given)
 
 
-def check_arguments(given: Iterable[str], known: Collection[str] = _KNOWN) -> None:
+def check_arguments(
+    given: Iterable[str], known: Collection[str] = _KNOWN, find_home: Callable[[str], str] = find_home
+) -> None:
     """
     Check the names of the arguments of a `WebSearch`, or of a class that takes them.
+
+    A message never shows the value of an argument, which may be a key: ``api_ky="..."``.
+
+    Args:
+        given: The names of the arguments.
+        known: The right names.
+        find_home: Returns which of them an option of a search or of a page belongs to.
 
     Raises:
         ConfigurationError: One is unknown. If it is known by this name elsewhere, the message says what to write.
 
     """
     for name in given:
-        if name not in known and (line := find_line(name)):
+        if name not in known and (line := _find_line(name, known, find_home)):
             raise ConfigurationError(f"{name}: write {line}")
     check_names(given, known, ConfigurationError)
 
 
-def find_line(name: str) -> str:
+def _find_line(name: str, known: Collection[str], find_home: Callable[[str], str]) -> str:
     """Return the line to write instead of *name*, which is an option elsewhere, or was one; empty if none is known."""
-    from ..reading import ReadOptions
-
     option = OTHER_NAMES.get(name, name)
-    if option in _KNOWN:
+    if option == "limit" and "k" in known:
+        return "k=..."
+    if option in known:
         return f"{option}=..."
-    if option in SearchOptions.__annotations__ and not describe_former(name):
-        return f'search(..., {option}=...), or for every search search_options={{"{option}": ...}}'
+    if (home := find_home(option)) in known:
+        return f'{home}={{"{option}": ...}}'
     if line := describe_former(name):
         return line
+    from ..reading import ReadOptions
+
     return f"read(url, {name}=...)" if name in ReadOptions.__annotations__ else _find_provider_line(name)
 
 

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from pydantic import Secret, SecretStr
 
-from .._registry import registered_name
 from .._text.urls import canonicalize, parse_address
 from ..errors import ConfigurationError, UnsafeURL
 from ..keys._environ import describe_variable, read_variable
@@ -37,29 +36,8 @@ def collect_options(cls: type[Any], settings: Mapping[str, Option], explicit: Ma
     }
 
 
-def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """
-    Return the *options* of providers, with names instead of aliases.
-
-    Raises:
-        UnknownProvider: No provider has that name.
-        ConfigurationError: They are not mappings.
-
-    """
-    if not isinstance(options, Mapping) or not all(isinstance(given, Mapping) for given in options.values()):
-        raise ConfigurationError("providers: must map names of providers to mappings of their options")
-    return {registered_name(name): dict(given) for name, given in options.items()}
-
-
 def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
-    """
-    Construct the provider *cls*, which is registered under *name*.
-
-    Raises:
-        MissingKey: Its key is missing; the message names the variable.
-        ConfigurationError: An option is wrong, or a found file may not set it.
-
-    """
+    """Construct the provider *cls*, which is registered under *name*; errors name the variable or the file."""
     fields = field_notes(cls)
     check_entries(cls, options)
     if fields and _KEY not in fields and _KEY in options:
@@ -73,14 +51,10 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
 
 def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
     """
-    Reject options that a found file may not set, as far as this can be known before the provider is built.
+    Raise an error for options that a found file may not set, as far as this is known before the provider is built.
 
     A class without declared fields gets none of them, since its options may do anything. If the class declares its
     fields, it rejects unknown options itself, from every source.
-
-    Raises:
-        ConfigurationError: A found file may not set one of the options.
-
     """
     fields = field_notes(cls)
     for name, option in options.items():

@@ -33,7 +33,7 @@ from ._shapes import SWITCH, Path, flatten
 from ._sources import Option, Source, Table, make_refusal
 from ._values import (
     CONCERNS,
-    FORMER_VARIABLES,
+    FORMER,
     HOMES,
     IN_ENVIRONMENT,
     PARTS,
@@ -56,9 +56,10 @@ def read_environment(fields: Mapping[str, Any]) -> Place:
         ConfigurationError: A variable that should hold JSON does not, or its name has changed.
 
     """
-    for former, now in FORMER_VARIABLES.items():
-        if read_variable(name := name_variable((former,))):
-            raise ConfigurationError(f"environment {describe_variable(name)}: write {now}")
+    for former, (now, value) in FORMER.items():
+        if len(now) == 1 and read_variable(name := name_variable((former,))):
+            example = value.strip('["]')
+            raise ConfigurationError(f"environment {describe_variable(name)}: write {name_variable(now)}={example}")
     place: Place = {}
     for name in fields:
         for part in ("", *IN_ENVIRONMENT.get(name, ())):
@@ -79,13 +80,7 @@ def read_environment(fields: Mapping[str, Any]) -> Place:
 
 
 def check_place(place: Place, fields: Mapping[str, Any]) -> None:
-    """
-    Reject unknown names, and what a found file may not set.
-
-    Raises:
-        ConfigurationError: There is one; the message says where.
-
-    """
+    """Raise `ConfigurationError` for unknown names, and for what a found file may not set."""
     for path, option in place.items():
         if path[0] == "layers" and path[1:]:
             _check_layer(path, option.source)
@@ -109,7 +104,7 @@ def merge(places: list[Place]) -> Place:
             if (
                 isinstance(option.value, Layer)
                 and first.value == CONCERNS.get(path[0])
-                and not _has_options(chosen, first.value)
+                and not options_of(first.value, chosen)
             ):
                 chosen[path] = option  # what is only switched on is the layer that a lower place describes
             if option.source.trusted and not first.source.trusted and first.limit is None:
@@ -135,13 +130,7 @@ def nest(place: Place) -> dict[str, Any]:
 
 
 def find_layer(name: str, place: Place) -> Any:
-    """
-    Return the layer that the setting *name* is: the layer, False if it is switched off, or None if nothing is said.
-
-    Raises:
-        ConfigurationError: An option of it is wrong, or it belongs to another setting.
-
-    """
+    """Return the layer that the setting *name* is, False if it is switched off, or None if nothing is said."""
     if (switch := place.get((name,))) is None or switch.value is False:
         return None if switch is None else False
     if not isinstance(switch.value, str):
@@ -150,19 +139,13 @@ def find_layer(name: str, place: Place) -> Any:
     return build_layer(switch.value, options_of(switch.value, place), switch.source)
 
 
-def options_of(kind: str, place: Place) -> dict[str, Option]:
-    """Return the options that *place* sets for the layer *kind*."""
-    return {path[2]: option for path, option in place.items() if path[:2] == ("layers", kind) and path[2:]}
+def options_of(kind: str, place: Place, table: str = "layers") -> dict[str, Option]:
+    """Return the options that *place* sets for the layer *kind*, or for one of another *table*."""
+    return {path[2]: option for path, option in place.items() if path[:2] == (table, kind) and path[2:]}
 
 
 def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any:
-    """
-    Make the layer that is called *kind* in settings files.
-
-    Raises:
-        ConfigurationError: An option is wrong; the message says where it is.
-
-    """
+    """Make the layer that is called *kind* in settings files; an error says where the wrong option is."""
     cls: Any = layer_class(kind)
     known = list(field_notes(cls))
     for option, one in options.items():
@@ -182,13 +165,7 @@ def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any
 
 
 def check_home(layer: Any, name: str = "layers") -> None:
-    """
-    Check that *layer* stands in the setting that it belongs to, *name*.
-
-    Raises:
-        ConfigurationError: It belongs to another one; the message says which.
-
-    """
+    """Raise `ConfigurationError` if *layer* belongs to another setting than *name*; the message says to which."""
     kinds = {layer_class(kind): home.partition(".")[0] for kind, home in HOMES.items()}
     home = next((home for cls, home in kinds.items() if isinstance(layer, cls)), "layers")
     if home != name and (name == "layers" or home != "layers" or layer.rank != layer_class(CONCERNS[name]).rank):
@@ -209,13 +186,7 @@ def describe_invalid(error: ValidationError, chosen: Place) -> ConfigurationErro
 
 
 def narrow(chosen: Place) -> Place:
-    """
-    Combine the domains and the budget of a found file with those of a trusted source that they would replace.
-
-    Raises:
-        ConfigurationError: The file allows only other domains.
-
-    """
+    """Combine the domains and the budget of a found file with those of a trusted source that they would replace."""
     narrowed = dict(chosen)
     budget = chosen.get(_BUDGET)
     if budget and not budget.source.trusted and budget.limit is not None:
@@ -233,18 +204,12 @@ def narrow(chosen: Place) -> Place:
         elif (both := Domains(allowed=trusted).narrow(found)) is not None:
             narrowed[path] = replace(option, value=both.allowed, limit=None)
         else:
-            raise make_refusal(option.source, path[0], "may only narrow those set elsewhere")
+            raise _make_refusal(path, option.source, "may only narrow those set elsewhere")
     return narrowed
 
 
 def check_limits(settings: BaseModel, chosen: Place) -> None:
-    """
-    Reject a limit in a found file that is higher than the file may set.
-
-    Raises:
-        ConfigurationError: There is one.
-
-    """
+    """Raise `ConfigurationError` for a limit that is higher than a found file may set."""
     found = {path: option for path, option in chosen.items() if not option.source.trusted}
     trusted = {path for path, one in chosen.items() if one.source.trusted or one.limit is not None}
     overruled = {path: replace(one, value=one.limit) for path, one in found.items() if one.limit is not None}
@@ -262,13 +227,11 @@ def check_limits(settings: BaseModel, chosen: Place) -> None:
             replaced = {note.replaces for note in notes if isinstance(note, FoundFile)}
             if any((name, one) in trusted for one in replaced):
                 why = f"may not take the place of {', '.join(map(str, replaced))} here"
-                raise make_refusal(option.source, option.source.key, why, variables=(name_variable(path),))
+                raise _make_refusal(path, option.source, why)
         elif len(path) == 1:
             notes = type(settings).model_fields[name].metadata
             if name == "budget" and option.value is False:
-                raise make_refusal(
-                    option.source, name, "may not be switched off here", variables=(name_variable(path),)
-                )
+                raise _make_refusal(path, option.source, "may not be switched off here")
             value = bool(option.value) if name in CONCERNS else getattr(settings, name)
             limit = getattr(limits[path], name) if path in limits else option.limit and bool(option.limit)
             _check_limit(path, option.source, value, notes, limit)
@@ -289,10 +252,6 @@ def warn_of_keys(place: Place) -> None:
     for path, option in place.items():
         if path[0] == "providers" and path[2:] and _is_key(path, option.value):
             _warn_once(option.source, ".".join(path))
-
-
-def _has_options(place: Place, kind: Any) -> bool:
-    return any(path[:2] == ("layers", kind) for path in place)
 
 
 def _parse_domains(value: Any) -> tuple[str, ...] | None:
@@ -319,7 +278,7 @@ def _check_setting(name: str, source: Source, fields: Mapping[str, Any]) -> None
         hint = f"write {now}" if now else f"not an option{suggest_name(name, fields)}"
         raise ConfigurationError(f"{source.place}: {source.key}: {hint}")
     if not source.trusted and not any(isinstance(note, FoundFile) for note in fields[name].metadata):
-        raise make_refusal(source, name, "may not be set here", variables=(name_variable((name,)),))
+        raise _make_refusal((name,), source, "may not be set here")
 
 
 def _check_part(path: Path, source: Source) -> None:
@@ -332,8 +291,7 @@ def _check_part(path: Path, source: Source) -> None:
             f"{source.place}: {source.key}: not an option{suggest_name(part, known, OPTION_NAMES)}"
         )
     if not source.trusted and not any(isinstance(note, FoundFile) for note in known[part]):
-        variables = (name_variable(path),) if part in IN_ENVIRONMENT[group] else ()
-        raise make_refusal(source, source.key, "may not be set here", variables=variables)
+        raise _make_refusal(path, source, "may not be set here")
 
 
 def _check_layer(path: Path, source: Source) -> None:
@@ -344,7 +302,7 @@ def _check_layer(path: Path, source: Source) -> None:
     allowed = {option for option, some in notes.items() if any(isinstance(note, FoundFile) for note in some)}
     refused = path[2] not in allowed and path[2] in notes if len(path) == 3 else not allowed
     if refused:
-        raise make_refusal(source, source.key, "may not be set here")
+        raise _make_refusal(path, source, "may not be set here")
 
 
 def _check_limit(path: Path, source: Source, value: Any, notes: Iterable[Any], limit: Any) -> None:
@@ -352,7 +310,10 @@ def _check_limit(path: Path, source: Source, value: Any, notes: Iterable[Any], l
         return
     most = limit_of(notes, limit)
     why = "may not be switched on here" if isinstance(most, bool) else f"may not be more than {most} here"
-    variables = (name_variable(path),) if len(path) == 1 or path[0] in PARTS else ()
-    raise make_refusal(
-        source, source.key if path[0] in {*PARTS, "layers"} else ".".join(path), why, variables=variables
-    )
+    raise _make_refusal(path, source, why)
+
+
+def _make_refusal(path: Path, source: Source, why: str) -> ConfigurationError:
+    group, *parts = path
+    in_environment = not parts or parts[0] in IN_ENVIRONMENT.get(group, ())
+    return make_refusal(source, source.key, why, variables=(name_variable(path),) if in_environment else ())

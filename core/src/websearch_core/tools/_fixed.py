@@ -14,6 +14,7 @@ from ..client._arguments import check_number, make_query
 from ..errors import ConfigurationError, InvalidOption
 from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported, describe_problems
 from ..models._domains import ANYWHERE, Domains
+from ..settings import _values as settings
 from ..settings._values import ReadDefaults
 from ._arguments import MOST, PageArguments, SearchArguments, search_arguments
 
@@ -276,9 +277,7 @@ def check_read_options(options: Mapping[str, Any] | None, *, refused: Sequence[s
 
 def find_home(option: str) -> str:
     """Return the argument whose mapping has this *option*: ``search_options``, ``read_options``, or neither."""
-    if option in SearchDefaults.__annotations__:
-        return "search_options"
-    return "read_options" if option in ReadDefaults.model_fields else ""
+    return "search_options" if option in _READING else settings.find_home(option)
 
 
 def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
