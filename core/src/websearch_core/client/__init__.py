@@ -22,7 +22,7 @@ from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
 from ._arguments import check_arguments, make_query
-from ._signature import Choice, CommonArguments, WebSearchArguments, WebSearchOptions
+from ._signature import Choice, CommonArguments, WebSearchOptions
 
 if TYPE_CHECKING:
     from .._net.sender import Sender
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ._calls import Calls
 
-__all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchArguments", "WebSearchOptions", "preload"]
+__all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preload"]
 
 _T = TypeVar("_T")
 _OF_SETTINGS = WebSearchOptions.__annotations__.keys() - {
@@ -187,13 +187,7 @@ class WebSearch:
         return web
 
     def check_options(self, options: SearchOptions | Mapping[str, Any]) -> None:
-        """
-        Check that the provider supports *options*, which every search has, unless they say that a note is enough.
-
-        Raises:
-            UnsupportedOption: It does not.
-
-        """
+        """Raise `UnsupportedOption` if the provider lacks one of *options*, unless they say that a note is enough."""
         from ._selection import check_search_options
 
         check_search_options(options, self.provider)
@@ -386,21 +380,13 @@ class WebSearch:
 
 def _write_signature() -> Signature:
     """Return what ``help`` and notebooks show: the names that the type of the options has."""
-    names = ["self", "provider", *WebSearchOptions.__annotations__]
-    kinds = [Parameter.POSITIONAL_OR_KEYWORD] * 2 + [Parameter.KEYWORD_ONLY] * len(WebSearchOptions.__annotations__)
-    defaults = {"self": Parameter.empty, "internal": (), "allowed_domains": (), "blocked_domains": (), "layers": ()}
-    hints = WebSearchArguments.__annotations__
-    return Signature(
-        [
-            Parameter(
-                name,
-                kind,
-                default=defaults.get(name),
-                annotation=hints[name].__forward_arg__ if name in hints else Parameter.empty,
-            )
-            for name, kind in zip(names, kinds, strict=True)
-        ]
-    )
+    lists = ("internal", "allowed_domains", "blocked_domains", "layers")
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=() if name in lists else None, annotation=hint.__forward_arg__)
+        for name, hint in WebSearchOptions.__annotations__.items()
+    ]
+    me, provider = (Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("self", "provider"))
+    return Signature([me, provider.replace(default=None, annotation="Choice | None"), *options])
 
 
 WebSearch.__init__.__signature__ = _write_signature()  # type: ignore[attr-defined]

@@ -101,13 +101,7 @@ def _find_provider_line(name: str) -> str:
 
 
 def check_text(query: Any) -> None:
-    """
-    Check the words to search for.
-
-    Raises:
-        InvalidOption: They are empty, or not text.
-
-    """
+    """Raise `InvalidOption` if the words to search for are empty, or not text."""
     if not isinstance(query, str):
         raise InvalidOption(f"query: must be text, not {type(query).__name__}")
     if not query.strip():
@@ -115,13 +109,7 @@ def check_text(query: Any) -> None:
 
 
 def check_placed(options: Iterable[str], known: Container[str]) -> None:
-    """
-    Check that no option of a call is one of the whole `WebSearch`.
-
-    Raises:
-        InvalidOption: One is; the message says where it belongs.
-
-    """
+    """Raise `InvalidOption` if one of *options* is not *known*, but is one of the whole `WebSearch`."""
     for name in options:
         line = "" if name in known else f"{name}=..." if name in _KNOWN else describe_former(name)
         if line:
@@ -129,26 +117,14 @@ def check_placed(options: Iterable[str], known: Container[str]) -> None:
 
 
 def check_number(name: str, value: Any, least: int, error: type[WebSearchError] = ConfigurationError) -> int:
-    """
-    Return *value*, the argument *name*.
-
-    Raises:
-        WebSearchError: An *error*, if it is not a whole number, or is less than *least*.
-
-    """
+    """Return *value*, the argument *name*; raise an *error* if it is not a whole number of at least *least*."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise error(f"{name}: must be a whole number of at least {least}")
     return value
 
 
 def as_urls(urls: Iterable[str]) -> list[str]:
-    """
-    Return *urls* as a list.
-
-    Raises:
-        InvalidOption: It is one URL, whose characters would be taken for URLs, or not iterable.
-
-    """
+    """Return *urls* as a list; raise `InvalidOption` for a single URL, whose characters would be taken for URLs."""
     if isinstance(urls, str):
         raise InvalidOption("urls: must be a list of URLs; to read one page, use read")
     if not isinstance(urls, Iterable):
@@ -157,14 +133,7 @@ def as_urls(urls: Iterable[str]) -> list[str]:
 
 
 def strip_fragment(url: str) -> str:
-    """
-    Return *url* without its fragment, which a reading service could pass on to the scripts of the page.
-
-    Raises:
-        InvalidOption: *url* is not text.
-        UnsafeURL: The fragment contains characters that are not allowed in a URL.
-
-    """
+    """Return *url* without its fragment, which a reading service could pass on to the scripts of the page."""
     if not isinstance(url, str):
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
     target, mark, _ = url.partition("#")

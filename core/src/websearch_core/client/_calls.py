@@ -27,7 +27,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import find_outcomes
 from ..provider._ports import opens_pages
 from ..tokens import estimate_tokens
-from ._arguments import as_urls, check_placed, strip_fragment
+from ._arguments import as_urls, check_number, check_placed, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ class Calls:
         return response
 
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
-        if not isinstance(read_top, int) or read_top < 0:
-            raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
+        check_number("read_top", read_top, 0, InvalidOption)
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         passages = (yield from self._make_excerpt(part)) if read_top else None
         longest = query.max_snippet_chars
@@ -103,10 +102,6 @@ class Calls:
 
         A filter that only the policy asks for, and that the provider does not support, is not an error: results that
         are outside it are left out here anyway. The response says so.
-
-        Raises:
-            InvalidOption: All ``allowed_domains`` of *query* are outside the policy.
-
         """
         narrowed, policy = query, self.settings.domains
         if policy:
@@ -243,7 +238,12 @@ class Calls:
         pages: dict[str, Page | WebSearchError] = {}
         for batch, answer in zip(batches, answers, strict=True):
             each = [answer] * len(batch) if isinstance(answer, WebSearchError) else answer
-            pages |= dict(zip(batch, (_add_outcome(one, name, seconds) for one in each), strict=True))
+            pages |= {
+                target: page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
+                if isinstance(page, Page)
+                else page
+                for target, page in zip(batch, each, strict=True)
+            }
         return {url: pages[target] for url, target in targets.items()}
 
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
@@ -277,12 +277,6 @@ def _find_target(url: Any, number: int) -> Hashable:
         return strip_fragment(url)
     except WebSearchError:
         return number
-
-
-def _add_outcome(page: Page | WebSearchError, reader: str, seconds: float) -> Page | WebSearchError:
-    if isinstance(page, WebSearchError):
-        return page
-    return page.model_copy(update={"outcomes": find_outcomes(page, reader, seconds)})
 
 
 _loaded: set[str] = set()

@@ -58,10 +58,6 @@ class Selection:
     Makes the providers of one `WebSearch`.
 
     Each name has one instance, so that a provider that searches and reads shares its state.
-
-    Args:
-        settings: The settings.
-
     """
 
     settings: Settings
@@ -74,14 +70,7 @@ class Selection:
             raise ConfigurationError(f"web search is switched off: {off.place}: {off.key} is false")
 
     def searchers(self, choice: Choice | None, **one: Any) -> tuple[list[Provider], bool]:
-        """
-        Return the providers to search with, in order, and whether the choice was automatic.
-
-        Args:
-            choice: A name, a provider, several of them, or None.
-            one: Options for the only provider named.
-
-        """
+        """Return the providers to search with, in order, and whether we chose; *one* has options of the only one."""
         chosen = _as_list(choice) or list(self.settings.provider)
         self._given = [item for item in chosen if not isinstance(item, str)]
         if one and (len(chosen) != 1 or not isinstance(chosen[0], str)):
@@ -167,13 +156,7 @@ class Selection:
 
 
 def check_provider(provider: Provider, settings: Settings) -> None:
-    """
-    Check that *provider*, and each provider inside it if it is a layer, meets its port and keeps its key secure.
-
-    Raises:
-        ConfigurationError: One does not, or ``internal`` of the settings is wrong.
-
-    """
+    """Raise `ConfigurationError` unless *provider*, and each inside it, meets its port and keeps its key secure."""
     _, origins = parse_holes(settings.internal)
     for part in parts(provider):
         check_part(part)
@@ -181,15 +164,7 @@ def check_provider(provider: Provider, settings: Settings) -> None:
 
 
 def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool) -> SearchProvider:
-    """
-    Compose *providers* and the layers of *stack* into one that searches.
-
-    Args:
-        providers: The providers, in the order to call them.
-        stack: The layers.
-        automatic: We chose the providers, so fall back only when one is blocked.
-
-    """
+    """Compose *providers* and the layers of *stack*. Of our own choice, the next is asked only if one is blocked."""
     combine = Fallback(on=(Blocked,)) if automatic else Fallback()
     return cast("SearchProvider", stack.chain(providers, "search", combine=combine))
 
@@ -210,9 +185,6 @@ def make_stack(
         settings: The settings, with the arguments.
         layers: The argument ``layers``.
         given: The arguments that are settings; of these, the layers go around providers that have their own, too.
-
-    Raises:
-        ConfigurationError: A layer is wrong, or stands in an argument that is not its own.
 
     """
     chosen = {name: layer for name in CONCERNS if (layer := getattr(settings, name)) is not None and layer is not False}
@@ -237,13 +209,7 @@ def make_stack(
 
 
 def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -> None:
-    """
-    Check that *provider* supports *options*, which every search has, unless they say that a note is enough.
-
-    Raises:
-        UnsupportedOption: It does not.
-
-    """
+    """Raise `UnsupportedOption` if *provider* lacks one of *options*, unless they say that a note is enough."""
     layers = [getattr(part, "layer", None) for part in parts(provider)]
     relaxes = [layer.unsupported for layer in layers if isinstance(layer, Relax)]
     if not options or (options.get("unsupported") or next(iter(relaxes), "raise")) == "note":
@@ -265,13 +231,7 @@ def _can_search(query: SearchQuery, provider: Provider) -> bool:
 
 
 def find_cache(settings: Settings) -> CacheBackend:
-    """
-    Return where the cache of these settings is, whether it is switched on or not.
-
-    Raises:
-        ConfigurationError: Its options are wrong.
-
-    """
+    """Return where the cache of these settings is, whether it is switched on or not."""
     layer = settings.cache or settings.find_layer("cache")
     return cast("Cache", layer).backend
 
@@ -311,15 +271,7 @@ def _reads_offline(provider: Provider) -> bool:
 
 
 def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
-    """
-    Construct the provider called *name* from arguments, environment and file.
-
-    Raises:
-        UnknownProvider: No provider has that name.
-        MissingKey: Its key is missing; the message names the variable.
-        ConfigurationError: An option is wrong, or in a file that may not set it.
-
-    """
+    """Construct the provider called *name* from arguments, environment and file; errors as in `build`."""
     cls, own = provider_class(name), registered_name(name)
     if off := settings.switched_off(own):
         raise ConfigurationError(f"{own} is switched off: {off.place}: {off.key} is false")
@@ -327,13 +279,7 @@ def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
 
 
 def check_transport(provider: Any, allowed: Collection[Origin]) -> None:
-    """
-    Check that a provider's key is not sent over plain http, except within this machine.
-
-    Raises:
-        ConfigurationError: It would be, and the caller has not allowed the origin.
-
-    """
+    """Refuse to send a provider's key over plain http, except within this machine, or to an *allowed* origin."""
     if getattr(provider, "api_key", None) is None:
         return
     for name, url in destinations(provider).items():

@@ -101,17 +101,9 @@ class FixedOptions:
         *,
         usual: FixedOptions | None = None,
     ) -> FixedOptions:
-        """
-        Check ``search_options`` and ``read_options``, which replace the *usual* ones, and can only narrow its domains.
-
-        Raises:
-            InvalidOption: An option is unknown, or its value is wrong, or it belongs to the model.
-            ConfigurationError: None of the allowed domains is inside the usual ones.
-
-        """
+        """Check ``search_options`` and ``read_options``, which replace *usual* ones, but can only narrow the domains."""
         usual = usual or cls()
-        given = check_search_options(search)
-        query = _to_query(given, usual.search)
+        given, query = _parse(search, usual.search)
         checked = {name: getattr(query, name) for name in query.model_fields_set - {"text"}}
         for name in _READING:
             if (value := given.get(name, usual.search.get(name))) is not None:
@@ -141,19 +133,7 @@ class FixedOptions:
         return search_arguments(base, self.hidden, self.limit, self.domains.allowed)  # pyright: ignore[reportArgumentType] - a class has a hash
 
     def of_run(self, policy: Domains, options: Mapping[str, Any]) -> FixedOptions:
-        """
-        Return the options of one run.
-
-        Args:
-            policy: The domain policy of the `WebSearch` of the run.
-            options: What the run sets. Its ``search_options`` and ``read_options`` replace these, one by one, except
-                that they can only narrow the domains.
-
-        Raises:
-            InvalidOption: An option is unknown, or its value is wrong.
-            ConfigurationError: None of the allowed domains is inside the policy.
-
-        """
+        """Return the options of a run that sets *options*, under the domain *policy* of its `WebSearch`."""
         here = replace(self, domains=_narrow(policy, self.domains.allowed, self.domains.blocked))
         own = options.get("search_options"), options.get("read_options")
         return FixedOptions.of(*own, usual=here) if any(own) else here
@@ -163,10 +143,6 @@ class FixedOptions:
         Combine the arguments of a model with these options.
 
         An option that the provider does not support is left out with a note: a model can go on.
-
-        Raises:
-            InvalidOption: One of the domains is not a domain.
-
         """
         notes: list[str] = []
         hides_time = "time_range" in self.hidden
@@ -204,13 +180,7 @@ class FixedOptions:
         return cast("ReadOptions", {**part, "offset": asked.offset, "query": asked.query, "find": asked.find})
 
     def check_support(self, web: WebSearch) -> None:
-        """
-        Check that the provider of *web* supports the options of a search.
-
-        Raises:
-            UnsupportedOption: It does not, and ``unsupported`` is not ``note``.
-
-        """
+        """Check that the provider of *web* supports the options of a search."""
         web.check_options({name: value for name, value in self.search.items() if name not in _READING})
 
     def _narrow(self, allowed: Sequence[str], blocked: Sequence[str], notes: list[str]) -> Domains:
@@ -228,43 +198,15 @@ class FixedOptions:
 
 
 def check_search_options(options: Mapping[str, Any] | None, *, limit: str | None = None) -> dict[str, Any]:
-    """
-    Return the ``search_options`` of a tool, a retriever or a run.
-
-    Args:
-        options: What was given.
-        limit: The argument that is the limit, so that it is not among the options.
-
-    Raises:
-        InvalidOption: An option is unknown, or its value is wrong.
-
-    """
-    given = _as_dict("search_options", options)
+    """Return the ``search_options`` of a tool or a retriever, whose argument *limit* is not among them."""
+    given, _ = _parse(options, {})
     for name in {"limit", "max_results"} & set(given) if limit else ():
         raise InvalidOption(f"search_options: {name}: write {limit}={given[name]!r}, beside search_options")
-    known = SearchDefaults.__annotations__
-    if unknown := [name for name in given if name not in known]:
-        hint = suggest_name(str(unknown[0]), known, OTHER_NAMES)
-        raise InvalidOption(f"search_options: {unknown[0]}: not an option{hint}")
-    for name, least in _READING.items():
-        if given.get(name) is not None:
-            check_number(f"search_options: {name}", given[name], least, InvalidOption)
-    _to_query(given, {})
     return given
 
 
 def check_read_options(options: Mapping[str, Any] | None, *, refused: Sequence[str] = ()) -> dict[str, Any]:
-    """
-    Return the ``read_options`` of a tool, a retriever, a loader or a run, without those that are None.
-
-    Args:
-        options: What was given.
-        refused: The options that are arguments of each call instead.
-
-    Raises:
-        InvalidOption: An option is unknown, or its value is wrong, or *refused*.
-
-    """
+    """Return the ``read_options`` that are not None. Those that are *refused* are arguments of each call instead."""
     given = {name: value for name, value in _as_dict("read_options", options).items() if value is not None}
     for name in given.keys() & set(refused):
         raise InvalidOption(f"read_options: {name}: each call chooses it")
@@ -286,12 +228,20 @@ def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(options or {})
 
 
-def _to_query(options: Mapping[str, Any], usual: Mapping[str, Any]) -> SearchQuery:
-    """Return a query with those *options* of a search that are fields of one, and with the *usual* ones."""
-    own, others = ({n: v for n, v in some.items() if n not in _READING} for some in (options, usual))
+def _parse(options: Mapping[str, Any] | None, usual: Mapping[str, Any]) -> tuple[dict[str, Any], SearchQuery]:
+    """Return the *options* of a search, and a query with those that are fields of one, and with the *usual* ones."""
+    given = _as_dict("search_options", options)
+    known = SearchDefaults.__annotations__
+    if unknown := [name for name in given if name not in known]:
+        hint = suggest_name(str(unknown[0]), known, OTHER_NAMES)
+        raise InvalidOption(f"search_options: {unknown[0]}: not an option{hint}")
+    for name, least in _READING.items():
+        if given.get(name) is not None:
+            check_number(f"search_options: {name}", given[name], least, InvalidOption)
+    own, others = ({n: v for n, v in some.items() if n not in _READING} for some in (given, usual))
     unsupported = own.pop("unsupported", None)
     try:
-        return make_query("any", cast("SearchOptions", own), unsupported, others)
+        return given, make_query("any", cast("SearchOptions", own), unsupported, others)
     except InvalidOption as error:
         raise InvalidOption(f"search_options: {error}") from error
 
