@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -69,17 +70,10 @@ class OpenTelemetry:
         self._record_query = record_query
         self._tracer = trace.get_tracer("websearch_core", tracer_provider=tracer_provider, schema_url=_SCHEMA)
         meter = metrics.get_meter("websearch_core", meter_provider=meter_provider, schema_url=_SCHEMA)
-        self._requests = meter.create_histogram(
-            "http.client.request.duration",
-            "s",
-            "Duration of HTTP client requests.",
-            explicit_bucket_boundaries_advisory=_BUCKETS,
-        )
-        self._operations = meter.create_histogram(
-            "websearch.operation.duration",
-            "s",
-            "Duration of searches and of reading pages.",
-            explicit_bucket_boundaries_advisory=_BUCKETS,
+        durations = partial(meter.create_histogram, unit="s", explicit_bucket_boundaries_advisory=_BUCKETS)
+        self._requests = durations("http.client.request.duration", description="Duration of HTTP client requests.")
+        self._operations = durations(
+            "websearch.operation.duration", description="Duration of searches and of reading pages."
         )
         self._cost = meter.create_counter("websearch.cost", "{USD}", "US dollars that services say they charged.")
         self._charged = meter.create_counter(

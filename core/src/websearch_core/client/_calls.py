@@ -38,20 +38,13 @@ if TYPE_CHECKING:
 _Pages: TypeAlias = list[Page | WebSearchError]
 _CHOICES = {"comments": ("drop", "keep"), "reviews": ("drop", "keep"), "links": ("keep", "text", "drop")}
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
+_SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT_READS = 8  # pages that are read at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """
-    The calls of one `WebSearch`.
-
-    Args:
-        settings: Its settings.
-        provider: What it searches with.
-        reader: What it reads pages with.
-
-    """
+    """The calls of one `WebSearch`."""
 
     settings: Settings
     provider: SearchProvider
@@ -61,7 +54,8 @@ class Calls:
         """Search, and read the first *read_top* results."""
         name, began = self.provider.name, monotonic()
         emit(SearchStart(provider=name, query=query))
-        yield from _load("websearch_core.render")  # which shows the response, or the error, to a model
+        if _SHOWN_BY not in _loaded:
+            yield from _load(_SHOWN_BY)
         try:
             response = yield from self._find(query, read_top, passage_length)
         except BaseException as error:
@@ -76,7 +70,8 @@ class Calls:
         return response
 
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
-        check_number("read_top", read_top, 0, InvalidOption)
+        if read_top:
+            check_number("read_top", read_top, 0, InvalidOption)
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         passages = (yield from self._make_excerpt(part)) if read_top else None
         longest = query.max_snippet_chars

@@ -29,14 +29,15 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
 
     No page twice, none outside the domain filter, at most ``limit`` results, ranked and numbered from 1. ``notes``
     counts the results outside the filter. Texts are escaped, so that they contain neither Markdown nor HTML.
-
-    Args:
-        response: The response of a provider.
-        query: The query.
-        max_snippet_chars: Maximum characters of each snippet; None means no limit.
-
     """
-    response = _escape_response(response)
+    response = _with(
+        response,
+        results=tuple(map(_escape_result, response.results)),
+        answer=escape_text(response.answer) if response.answer else response.answer,
+        images=tuple(_escape_image(image) for image in response.images if is_web_url(image.url)),
+        suggestions=tuple(map(escape_text, response.suggestions)),
+        notes=tuple(map(escape_text, response.notes)),
+    )
     wanted = Domains(query.allowed_domains, query.blocked_domains)
     if wanted:
         images = tuple(image for image in response.images if wanted.permits(image.page_url or image.url))
@@ -55,17 +56,6 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
     if outside:
         return limited.with_notes(f"{quantity(outside, 'result')} outside the domain filter left out")
     return limited
-
-
-def _escape_response(response: SearchResponse) -> SearchResponse:
-    return _with(
-        response,
-        results=tuple(map(_escape_result, response.results)),
-        answer=escape_text(response.answer) if response.answer else response.answer,
-        images=tuple(_escape_image(image) for image in response.images if is_web_url(image.url)),
-        suggestions=tuple(map(escape_text, response.suggestions)),
-        notes=tuple(map(escape_text, response.notes)),
-    )
 
 
 def _escape_result(result: SearchResult) -> SearchResult:

@@ -181,11 +181,7 @@ def make_stack(
     """
     Return the layers of one `WebSearch`: the defaults, adjusted by the settings, and then by arguments.
 
-    Args:
-        settings: The settings, with the arguments.
-        layers: The argument ``layers``.
-        given: The arguments that are settings; of these, the layers go around providers that have their own, too.
-
+    Those that are *given* as arguments go around providers that have layers of their own, too.
     """
     chosen = {name: layer for name in CONCERNS if (layer := getattr(settings, name)) is not None and layer is not False}
     own = [chosen[name] for name in CONCERNS if name in given and name in chosen]

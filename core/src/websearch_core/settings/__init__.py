@@ -3,17 +3,7 @@ Load settings: from arguments, else the environment, else files, else the defaul
 
 The first file is the one that ``WEB_SEARCH_CONFIG`` names, else the nearest ``websearch.toml`` or ``[tool.websearch]``
 table of a ``pyproject.toml``, from the working directory up to the root of the project. The second one, with lower
-priority, is the user's own ``websearch.toml``. JSON and YAML are understood too::
-
-    provider = "searxng"             # or a chain: ["tavily", "brave"]
-    reader = "direct"
-    retry = 5                        # or a table: [retry] attempts = 5
-
-    [read_options]
-    max_length = 8_000
-
-    [providers.searxng]
-    base_url = "http://localhost:8888"
+priority, is the user's own ``websearch.toml``. JSON and YAML are understood too.
 
 Environment variables: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_RETRY``, ``WEB_SEARCH_MAX_LENGTH`` and so on, with lists
 separated by commas, and for each provider the variables that its module declares, such as ``BRAVE_API_KEY``.

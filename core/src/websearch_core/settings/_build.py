@@ -18,7 +18,7 @@ from .._text.urls import canonicalize, parse_address
 from ..errors import ConfigurationError, UnsafeURL
 from ..keys._environ import describe_variable, read_variable
 from ..keys._keys import KeyFromEnvironment, is_in_keyring
-from ..provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
+from ..provider._declare import Destination, construct, environment, field_notes, find_found_file, is_secret
 from ._sources import ARGUMENT, DEFAULT, Option, Source, make_refusal
 
 _KEY = "api_key"
@@ -60,8 +60,7 @@ def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
     for name, option in options.items():
         if option.source.trusted:
             continue
-        allowed = any(isinstance(note, FoundFile) for note in fields.get(name, ()))
-        if not allowed and (name in fields or not fields):
+        if not find_found_file(fields.get(name, ())) and (name in fields or not fields):
             raise _make_refusal(cls, name, option.source, "may not be set here")
         if name in fields and is_secret(fields[name]) and is_in_keyring(option.value):
             raise _make_refusal(cls, name, option.source, "may not name a keyring here")
@@ -138,7 +137,8 @@ def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
 
 def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:
     """Return the trusted value of a limit, else the maximum that its notes allow a found file to set."""
-    limit = next((note.at_most for note in notes if isinstance(note, FoundFile)), None)
+    note = find_found_file(notes)
+    limit = note.at_most if note else None
     return trusted if limit is not None and isinstance(trusted, int | float) else limit
 
 

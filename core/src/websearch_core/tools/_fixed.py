@@ -1,8 +1,8 @@
-"""The options of the tools that the developer fixes, and a model cannot change."""
+"""What the developer gives to the tools: the arguments of a `WebSearch`, and options that a model cannot change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from .._text.choices import OTHER_NAMES
 from .._text.suggestion import suggest_name
-from ..client._arguments import check_number, make_query
+from ..client import CommonArguments
+from ..client._arguments import check_arguments, check_number, make_query
 from ..errors import ConfigurationError, InvalidOption
 from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported, describe_problems
 from ..models._domains import ANYWHERE, Domains
@@ -48,19 +49,11 @@ class SearchDefaults(SearchOptions, total=False):
 
 @dataclass(frozen=True)
 class SearchCall:
-    """
-    One search that a model requested.
+    """One search that a model requested."""
 
-    Args:
-        options: The arguments of `WebSearch.search`.
-        notes: What the model should know about its arguments.
-        filters: The arguments that restrict this search, and that the model could leave out.
-
-    """
-
-    options: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
-    filters: tuple[str, ...] = ()
+    options: Mapping[str, Any]  # of `WebSearch.search`
+    notes: tuple[str, ...] = ()  # what the model should know about its arguments
+    filters: tuple[str, ...] = ()  # the arguments that restrict this search, and that the model could leave out
 
     def finish(self, response: SearchResponse) -> SearchResponse:
         """Return *response* with the notes, and with what to try if it is empty."""
@@ -82,16 +75,11 @@ class FixedOptions:
     A model can change none of them, except that it can ask for fewer results than ``limit``, for some of the
     ``allowed_domains``, for more ``blocked_domains``, and for another length of a page.
 
-    Args:
-        search: The options of a search that were given, also those of the `WebSearch`: `SearchDefaults`.
-        read: The options of a page that were given: `websearch_core.reading.ReadOptions`.
-        domains: The domains that may be searched: those of the options, within the policy of the `WebSearch`.
-
     """
 
-    search: Mapping[str, Any] = field(default_factory=dict)
-    read: Mapping[str, Any] = field(default_factory=dict)
-    domains: Domains = ANYWHERE
+    search: Mapping[str, Any] = field(default_factory=dict)  # what was given of `SearchDefaults`, here or before
+    read: Mapping[str, Any] = field(default_factory=dict)  # what was given of `ReadOptions`
+    domains: Domains = ANYWHERE  # those of the options, within the policy of the `WebSearch`
 
     @classmethod
     def of(
@@ -101,7 +89,7 @@ class FixedOptions:
         *,
         usual: FixedOptions | None = None,
     ) -> FixedOptions:
-        """Check ``search_options`` and ``read_options``, which replace *usual* ones, but can only narrow the domains."""
+        """Check ``search_options`` and ``read_options``, which replace *usual* ones, but only narrow the domains."""
         usual = usual or cls()
         given, query = _parse(search, usual.search)
         checked = {name: getattr(query, name) for name in query.model_fields_set - {"text"}}
@@ -195,6 +183,26 @@ class FixedOptions:
         if allowed and not set(asked.allowed_domains) <= set(inside.allowed):
             notes.append(f"allowed_domains: only {', '.join(inside.allowed)} may be searched here")
         return inside
+
+
+def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[CommonArguments, dict[str, Any]]:
+    """
+    Split the arguments of a class into those of the `WebSearch` behind it and its *own*.
+
+    Args:
+        given: The arguments that the class was given.
+        own: The names of its own arguments, such as ``limit``, ``k``, ``search_options`` and ``read_options``.
+
+    Raises:
+        ConfigurationError: One is unknown. If it is an option of a search or of a page, or the name that another
+            library has for one, the message has the line to write.
+
+    """
+    common = CommonArguments.__annotations__
+    check_arguments(given, [*common, *own], find_home)
+    arguments = {name: value for name, value in given.items() if name in common and name not in own}
+    others = {name: value for name, value in given.items() if name in own}
+    return cast("CommonArguments", arguments), others
 
 
 def check_search_options(options: Mapping[str, Any] | None, *, limit: str | None = None) -> dict[str, Any]:
