@@ -44,7 +44,10 @@ def test_a_tool_loads_only_what_making_one_needs():
     ).split()
     assert "websearch_core.layers._retry" in loaded
     layers = ("budget", "cache", "fuse", "rerank", "robots", "robots_files", "usage", "merge", "caching.sqlite")
-    rooms = ("_browser", "_net", "citations", "index", "otel", "providers", "reading", "render", "testing")
+    rooms = (
+        "_browser", "_net", "citations", "client._calls", "index", "otel", "provider._http", "providers", "reading",
+        "render", "testing",
+    )  # fmt: skip
     unused = {f"websearch_core.layers._{name}" for name in layers} | {f"websearch_core.{name}" for name in rooms}
     libraries = {
         "bs4", "httpcore", "httpx", "httpx2", "langchain", "langgraph", "lxml", "markdownify", "pypdf", "redis",

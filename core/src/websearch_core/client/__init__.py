@@ -237,6 +237,7 @@ class WebSearch:
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """Do the same as `search` on the running event loop."""
+        await self._load()
         return await self.arun(
             self._calls.search(self._make_query(query, options, unsupported), read_top, passage_length)
         )
@@ -270,6 +271,7 @@ class WebSearch:
 
     async def aread(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """Do the same as `read` on the running event loop."""
+        await self._load()
         return await self.arun(self._calls.read(url, part))
 
     def read_many(
@@ -299,6 +301,7 @@ class WebSearch:
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """Do the same as `read_many` on the running event loop."""
+        await self._load()
         return await self.arun(self._calls.read_many(urls, part, timeout))
 
     def run(self, flow: Flow[_T]) -> _T:
@@ -309,8 +312,7 @@ class WebSearch:
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
         notice_fork()
-        if "_sender" not in self.__dict__:
-            await in_thread(lambda: self._sender)  # imports modules: an event loop reads no files
+        await self._load()
         with scope(**self._describe_call()):
             try:
                 return await arun(flow, self._asend)
@@ -341,9 +343,14 @@ class WebSearch:
     def __repr__(self) -> str:
         return f"WebSearch({self.provider.name!r}, reader={self.reader.name!r})"
 
+    async def _load(self) -> None:
+        """Import in a thread what only calls need: an event loop reads no files."""
+        if "_sender" not in self.__dict__:
+            await in_thread(lambda: (self._calls, self._sender))
+
     @property
     def _calls(self) -> Calls:
-        from ._calls import Calls  # with all that a call needs: a program may import this module and search later
+        from ._calls import Calls  # with all that a call needs: a program may make tools and call none
 
         return Calls(self.settings, self.provider, self.reader)
 
@@ -419,7 +426,7 @@ def preload() -> None:
     """
     from .. import settings  # noqa: F401
     from .._registry import known
-    from . import _calls, _selection  # noqa: F401
+    from . import _selection  # noqa: F401
 
     with suppress(ConfigurationError):  # of a plug-in: raised again by whoever names one
         known()

@@ -33,7 +33,6 @@ from ..layers._layer import check_part, parts
 from ..layers._stack import Stack
 from ..models import SearchQuery
 from ..provider._declare import destinations
-from ..provider._http import check_options
 from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, needs_network
 from ..settings import Settings
 from ..settings._build import build, collect_options, is_this_machine
@@ -210,20 +209,20 @@ def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -
     relaxes = [layer.unsupported for layer in layers if isinstance(layer, Relax)]
     if not options or (options.get("unsupported") or next(iter(relaxes), "raise")) == "note":
         return
+    from ..provider._http import check_options  # imported here: few programs set options of every search
+
+    def can_search(query: SearchQuery, provider: Provider) -> bool:
+        try:
+            if hasattr(provider, "options"):  # else it does not say
+                check_options(query, provider)
+        except UnsupportedOption:
+            return False
+        return True
+
     query = SearchQuery.of("any", **options).without("allowed_domains", "blocked_domains")  # kept to in any case
-    able = [leaf for leaf in leaves(provider) if _can_search(query, leaf)]
+    able = [leaf for leaf in leaves(provider) if can_search(query, leaf)]
     if not able:
         check_options(query, leaves(provider)[0])
-
-
-def _can_search(query: SearchQuery, provider: Provider) -> bool:
-    if not hasattr(provider, "options"):  # it does not say
-        return True
-    try:
-        check_options(query, provider)
-    except UnsupportedOption:
-        return False
-    return True
 
 
 def find_cache(settings: Settings) -> CacheBackend:
