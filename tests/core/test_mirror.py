@@ -84,7 +84,7 @@ OTHERS = {
         "reading/_markdown/codeblock reading/_markdown/fences reading/_markdown/footnotes reading/_markdown/lines "
         "reading/_markdown/table"
     ),
-    "test_web_tools": "tools/_retrieval tools/_split",
+    "test_web_tools": "tools/_retrieval",
 }
 
 

@@ -253,11 +253,11 @@ def test_hooks_hear_of_it(clock):
 
 
 def test_the_log_has_a_line_for_each_change(caplog):
-    from websearch_core.events._log import EventLog
+    from websearch_core.events._log import log_event
 
     with caplog.at_level(logging.INFO, "websearch_core"):
-        EventLog()(BreakerOpened(provider="beacon", seconds=10, error=Unavailable("down")))
-        EventLog()(BreakerClosed(provider="beacon"))
+        log_event(BreakerOpened(provider="beacon", seconds=10, error=Unavailable("down")))
+        log_event(BreakerClosed(provider="beacon"))
 
     assert caplog.messages == ["beacon is not asked for 10.0 s: unavailable, several times", "beacon works again"]
 

@@ -18,12 +18,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypedDict, Unpack
 
-from .._text.urls import Address, Origin, parse_address, serialize, split_url
-from ..errors import ConfigurationError, UnsafeURL
+from .._text.urls import Address, Network, Origin, parse_address, parse_holes, serialize, split_url
+from ..errors import UnsafeURL
 from ..models._domains import ANYWHERE, Domains
 from .system import is_own_address, resolve_host
 
-Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 Resolve: TypeAlias = Callable[[str, int], Sequence[str]]
 
 _V4_SPECIAL = [
@@ -122,20 +121,7 @@ class Guard:
         Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``. Raise
         `ConfigurationError` for an entry that is neither.
         """
-        networks: list[Network] = []
-        origins: set[Origin] = set()
-        for entry in entries:
-            if "://" in entry:
-                origins.add(_parse_origin(entry))
-                continue
-            try:
-                networks.append(ipaddress.ip_network(entry))
-            except ValueError as error:
-                raise ConfigurationError(
-                    f"allow (internal=): {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
-                    "'https://wiki.corp:8443'"
-                ) from error
-        return cls(tuple(networks), frozenset(origins), domains, **system_calls)
+        return cls(*parse_holes(entries), domains, **system_calls)
 
     def check(self, url: str) -> str:
         """
@@ -189,16 +175,6 @@ class Guard:
 
     def _is_hole(self, ip: Address) -> bool:
         return any(ip in network for network in self.networks if network.version == ip.version)
-
-
-def _parse_origin(entry: str) -> Origin:
-    try:
-        scheme, host, port, path = split_url(entry)
-    except UnsafeURL as error:
-        raise ConfigurationError(f"allow (internal=): {entry!r}: {error}") from error
-    if path != "/":
-        raise ConfigurationError(f"allow (internal=): {entry!r} has a path; an origin is scheme, host and port")
-    return scheme, host, port
 
 
 def _is_forbidden(ip: Address) -> bool:

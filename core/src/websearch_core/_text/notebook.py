@@ -13,31 +13,9 @@ from typing import Any
 
 from .escaping import link_target
 from .invisible import strip_invisible
-from .quantity import quantity
+from .quantity import quantity, shorten
 
 _MAX_SHOWN = 20_000  # characters of a page
-_MAX_IN_LINE = 80  # characters of a title or a URL
-
-
-class Size(str):
-    """A part of a repr that is not a value: ``<5 results>``."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
-
-def shorten(text: str) -> str:
-    """Return *text* as a repr shows it: one short line."""
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_IN_LINE else f"{line[: _MAX_IN_LINE - 1]}…"
-
-
-def count(things: Iterable[Any], name: str) -> Size:
-    """Return how many *things* there are: ``<1 note>``."""
-    number = len(list(things))
-    return Size(quantity(number, name))
 
 
 def response_as_html(response: Any) -> str:

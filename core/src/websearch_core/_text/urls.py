@@ -10,14 +10,15 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Protocol, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from ..errors import UnsafeURL
+from ..errors import ConfigurationError, UnsafeURL
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 Origin: TypeAlias = tuple[str, str, int]
 _PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
@@ -152,6 +153,40 @@ def find_origin(url: str) -> Origin | None:
         return split_url(url)[:3]
     except UnsafeURL:
         return None
+
+
+def parse_holes(entries: Iterable[str]) -> tuple[tuple[Network, ...], frozenset[Origin]]:
+    """
+    Return the networks among *entries*, such as ``10.1.0.0/16``, and the origins, such as ``https://wiki.corp:8443``.
+
+    Raises:
+        ConfigurationError: An entry is neither.
+
+    """
+    networks: list[Network] = []
+    origins: set[Origin] = set()
+    for entry in entries:
+        if "://" in entry:
+            origins.add(_parse_origin(entry))
+            continue
+        try:
+            networks.append(ipaddress.ip_network(entry))
+        except ValueError as error:
+            raise ConfigurationError(
+                f"internal: {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
+                "'https://wiki.corp:8443'"
+            ) from error
+    return tuple(networks), frozenset(origins)
+
+
+def _parse_origin(entry: str) -> Origin:
+    try:
+        scheme, host, port, rest = split_url(entry)
+    except UnsafeURL as error:
+        raise ConfigurationError(f"internal: {entry!r}: {error}") from error
+    if rest != "/":
+        raise ConfigurationError(f"internal: {entry!r} has a path; an origin is scheme, host and port")
+    return scheme, host, port
 
 
 def find_host(url: str) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from math import ceil
-from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -28,7 +27,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import find_outcomes
 from ..provider._ports import opens_pages
 from ..tokens import estimate_tokens
-from ._arguments import as_urls, check_placed, strip_fragment
+from ._arguments import as_urls, check_number, check_placed, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 
 if TYPE_CHECKING:
@@ -39,20 +38,13 @@ if TYPE_CHECKING:
 _Pages: TypeAlias = list[Page | WebSearchError]
 _CHOICES = {"comments": ("drop", "keep"), "reviews": ("drop", "keep"), "links": ("keep", "text", "drop")}
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
+_SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT_READS = 8  # pages that are read at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """
-    The calls of one `WebSearch`.
-
-    Args:
-        settings: Its settings.
-        provider: What it searches with.
-        reader: What it reads pages with.
-
-    """
+    """The calls of one `WebSearch`."""
 
     settings: Settings
     provider: SearchProvider
@@ -62,6 +54,8 @@ class Calls:
         """Search, and read the first *read_top* results."""
         name, began = self.provider.name, monotonic()
         emit(SearchStart(provider=name, query=query))
+        if _SHOWN_BY not in _loaded:
+            yield from _load(_SHOWN_BY)
         try:
             response = yield from self._find(query, read_top, passage_length)
         except BaseException as error:
@@ -76,8 +70,8 @@ class Calls:
         return response
 
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
-        if not isinstance(read_top, int) or read_top < 0:
-            raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
+        if read_top:
+            check_number("read_top", read_top, 0, InvalidOption)
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         passages = (yield from self._make_excerpt(part)) if read_top else None
         longest = query.max_snippet_chars
@@ -103,10 +97,6 @@ class Calls:
 
         A filter that only the policy asks for, and that the provider does not support, is not an error: results that
         are outside it are left out here anyway. The response says so.
-
-        Raises:
-            InvalidOption: All ``allowed_domains`` of *query* are outside the policy.
-
         """
         narrowed, policy = query, self.settings.domains
         if policy:
@@ -243,12 +233,17 @@ class Calls:
         pages: dict[str, Page | WebSearchError] = {}
         for batch, answer in zip(batches, answers, strict=True):
             each = [answer] * len(batch) if isinstance(answer, WebSearchError) else answer
-            pages |= dict(zip(batch, (_add_outcome(one, name, seconds) for one in each), strict=True))
+            pages |= {
+                target: page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
+                if isinstance(page, Page)
+                else page
+                for target, page in zip(batch, each, strict=True)
+            }
         return {url: pages[target] for url, target in targets.items()}
 
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
         """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
-        yield from _load_reader()
+        yield from _load("websearch_core.reading")
         from ..reading import Excerpt, ReadOptions
 
         check_placed(options, ReadOptions.__annotations__)
@@ -279,17 +274,11 @@ def _find_target(url: Any, number: int) -> Hashable:
         return number
 
 
-def _add_outcome(page: Page | WebSearchError, reader: str, seconds: float) -> Page | WebSearchError:
-    if isinstance(page, WebSearchError):
-        return page
-    return page.model_copy(update={"outcomes": find_outcomes(page, reader, seconds)})
+_loaded: set[str] = set()
 
 
-_reader_is_loaded = Event()
-
-
-def _load_reader() -> Flow[None]:
-    """Import the parsers of pages, which takes a while: not on an event loop."""
-    if not _reader_is_loaded.is_set():
-        yield Call(import_module, "websearch_core.reading")
-        _reader_is_loaded.set()
+def _load(module: str) -> Flow[None]:
+    """Import what takes a while, such as the parsers of pages: not on an event loop."""
+    if module not in _loaded:
+        yield Call(import_module, module)
+        _loaded.add(module)

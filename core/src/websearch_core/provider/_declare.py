@@ -11,7 +11,7 @@ import dataclasses as dc
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, cast, dataclass_transform, get_args, get_type_hints
 from urllib.parse import urlsplit
@@ -58,6 +58,11 @@ class FoundFile:
     at_most: float | None = None
     replaces: str | None = None
     narrows: bool = False
+
+
+def find_found_file(notes: Iterable[Any]) -> FoundFile | None:
+    """Return what *notes* say about found settings files; None if such a file may not set the field."""
+    return next((note for note in notes if isinstance(note, FoundFile)), None)
 
 
 def _base_url(value: str) -> str:

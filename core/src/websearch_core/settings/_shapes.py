@@ -25,7 +25,6 @@ from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass, replace
 from math import inf
 from os import PathLike, fspath
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from .._registry import is_known, provider_class, registered_name
@@ -37,16 +36,16 @@ from ._sources import Option, Source, Table
 from ._values import CONCERNS, FORMER, HOMES, PARTS, Http, Timeout, name_variable
 
 Path: TypeAlias = tuple[str, ...]  # ("enabled",), ("timeout", "read"), ("providers", "brave", "api_key")
-OTHER_NAMES = MappingProxyType(
-    {"search_provider": "provider", "read_provider": "reader", "max_page_length": "read_options.max_length"}
-)
+OTHER_NAMES: Mapping[str, str] = {
+    "search_provider": "provider",
+    "read_provider": "reader",
+    "max_page_length": "read_options.max_length",
+}
 SWITCH = "enabled"
 
 _WRAPPERS = ("web_search", "webSearch")
-_OF_PROVIDER = MappingProxyType({"api_key": "api_key", "url": "base_url"})  # beside `provider`, each for that one
-_SWITCHES: Mapping[str, bool] = MappingProxyType(
-    {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
-)
+_OF_PROVIDER: Mapping[str, str] = {"api_key": "api_key", "url": "base_url"}  # beside `provider`, each for that one
+_ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off"}
 _IS_PLACE = re.compile(r"[/\\.:~]")  # a word without any of these is meant for something else than a file of this name
 _SWITCHED = {"cache", "robots"}  # what `true` adds, and 1 too
 _log = logging.getLogger(__name__)
@@ -54,18 +53,7 @@ _Entry: TypeAlias = tuple[Path, Any, Source]  # its path in our shape, its value
 
 
 def flatten(table: Table, names: Collection[str]) -> dict[Path, Option]:
-    """
-    Return the settings of one place, flat and by their own names.
-
-    Args:
-        table: The settings.
-        names: The names of all settings.
-
-    Raises:
-        UnknownProvider: There is a table for a provider of another name.
-        ConfigurationError: What should be a table is not one, or it is not clear which provider a key is for.
-
-    """
+    """Return the settings of one place, flat and by their own names, of which *names* has all."""
     found: dict[Path, Option] = {}
     for path, value, source in _read_table(table, names):
         if path in found and value != {}:
@@ -77,8 +65,9 @@ def flatten(table: Table, names: Collection[str]) -> dict[Path, Option]:
 def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
     beside: dict[str, tuple[Any, Source]] = {}
     chosen: Any = None
+    known = {*names, *OTHER_NAMES, *_OF_PROVIDER, *FORMER, *PARTS["read_options"], *PARTS["search_options"]}
     for given, value, source in _unwrap(table):
-        name = _to_own_name(given, {*names, *OTHER_NAMES, *_OF_PROVIDER, *FORMER})
+        name = _to_own_name(given, known)
         name = OTHER_NAMES.get(name, name)
         if name in _OF_PROVIDER:
             beside[name] = value, source
@@ -186,8 +175,8 @@ def _parse_text(text: str, *, switch: bool) -> Any:
     word = text.lower()
     if word in {"none", "null", "disabled"}:
         return False
-    if word in _SWITCHES and (switch or not word.isdigit()):
-        return _SWITCHES[word]
+    if word in _ON | _OFF and (switch or not word.isdigit()):
+        return word in _ON
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)
@@ -195,14 +184,7 @@ def _parse_text(text: str, *, switch: bool) -> Any:
 
 
 def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, Any]]:
-    """
-    Return the name of the layer that a short form means, with the options that it sets; False if it means none.
-
-    Raises:
-        ValueError: It means nothing here.
-        ConfigurationError: The same; the layer says what would.
-
-    """
+    """Return the name of the layer that a short form means, with the options that it sets; False if it means none."""
     if isinstance(value, PathLike):
         value = fspath(value)
     if isinstance(value, str) and name != "combine":
