@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from websearch_core._cli import output
+from websearch_core.errors import MissingKey
 from websearch_core.models import Image, Page, SearchResponse, SearchResult
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m|\x1b\\]8;[^\x1b]*\x1b\\\\")
@@ -180,7 +181,7 @@ def test_a_file_gets_plain_lines(capsys):
 
 
 def test_an_error_is_wrapped_and_its_code_is_red(screen):
-    shown = screen(output._print_error, f"ERROR [missing_key] {'set the variable ' * 12}", stream="stderr")
+    shown = screen(output._print_error, MissingKey("set the variable " * 12), stream="stderr")
 
     assert "\x1b[1;31mERROR [missing_key]\x1b[0m" in shown
     assert max(map(len, plain(shown).splitlines())) <= 80
@@ -224,3 +225,13 @@ def test_a_file_gets_the_images_too(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == (
         "Image: A forest of kelp\\x1b[31m — https://sea.example/kelp.png"
     )
+
+
+def test_a_table_keeps_short_cells_whole_at_eighty_columns(screen):
+    rows = [("semanticscholar", "yes", "no", "bad_response", "check base_url; if it is right, the service has changed. " * 2)]
+    columns = ("provider", "configured", "reachable", "answers", "what to do")
+    shown = plain(screen(output.print_table, columns, rows))
+
+    assert max(map(len, shown.splitlines())) <= 80
+    for word in (*columns[:4], *rows[0][:4], *rows[0][4].split()):
+        assert word in shown

@@ -204,7 +204,11 @@ def test_the_config_of_another_program_is_not_taken_for_ours(monkeypatch):
     ("option", "value", "says"),
     [
         ("tavily.search_dept", "fast", "search_dept: not an option; did you mean search_depth"),
-        ("tavily.search_depth", "fastest", r"websearch.toml, line \d: providers.tavily.search_depth: must be 'basic', 'advanced'"),
+        (
+            "tavily.search_depth",
+            "fastest",
+            r"websearch.toml, line \d: providers.tavily.search_depth: must be 'basic', 'advanced'",
+        ),
         ("searxng.base_url", "localhost:8888", r"searxng.base_url: .*did you mean http://localhost:8888\?"),
         ("searxng.base_url", "user:hunter2@host", "without credentials, query or fragment$"),
     ],
@@ -219,7 +223,9 @@ def test_the_options_of_providers_that_are_not_in_use_are_checked_too(option, va
 
 def test_a_wrong_url_in_the_environment_is_answered_with_the_variable(monkeypatch):
     monkeypatch.setenv("SEARXNG_URL", "searx.example.org")
-    with pytest.raises(ConfigurationError, match="environment SEARXNG_URL: base_url: .* mean https://searx.example.org"):
+    with pytest.raises(
+        ConfigurationError, match="environment SEARXNG_URL: base_url: .* mean https://searx.example.org"
+    ):
         WebSearch("searxng")
 
 

@@ -131,8 +131,8 @@ def require_url(url: str) -> None:
 
     """
     if "://" not in url:
-        meant = f"; did you mean https://{url.lstrip('/')}?" if looks_like_a_site(url) else ", https:// included"
-        raise InvalidOption(f"url: give the whole URL{meant}")
+        hint = f"did you mean https://{url.lstrip('/')}?" if looks_like_a_site(url) else "there is no such file"
+        raise InvalidOption(f"url: give the whole URL, https:// included; {hint}")
 
 
 def looks_like_a_site(text: str) -> bool:

@@ -59,6 +59,24 @@ def print_page(page: Page, form: Format) -> None:
         print_text(render_page(page, form))
 
 
+def print_pages(pages: Sequence[Page | WebSearchError], form: Format) -> None:
+    """Print pages, and the errors of those that cannot be read; exit with the code of the first error."""
+    from ..render import error_as_json, page_as_json
+
+    if form == "json" and len(pages) > 1:
+        print_json([error_as_json(one) if isinstance(one, WebSearchError) else page_as_json(one) for one in pages])
+    for number, page in enumerate(pages if form != "json" or len(pages) == 1 else ()):
+        if isinstance(page, WebSearchError):
+            _print_error(page, where=page.url)
+            continue
+        if number:
+            print_text("")
+        print_page(page, form)
+    for page in pages:
+        if isinstance(page, WebSearchError):
+            raise typer.Exit(exit_code(type(page)))
+
+
 def print_text(text: str) -> None:
     """Print *text* for people, without characters that would control their terminal."""
     typer.echo(strip_controls(text))
@@ -129,22 +147,28 @@ def report_errors(form: Format) -> Iterator[None]:
     try:
         yield
     except WebSearchError as error:
-        from ..render import error_as_json, render_error
+        from ..render import error_as_json
 
         if form == "json":
             print_json(error_as_json(error))
         else:
-            _print_error(escape_line(render_error(error)))
+            _print_error(error)
         raise typer.Exit(exit_code(type(error))) from error
 
 
-def _print_error(line: str) -> None:
+def _print_error(error: WebSearchError, where: str | None = None) -> None:
+    """Print an error, and what a person can do about it: the notes, which no model reads."""
+    from ..render import render_error
+
+    line = escape_line(f"{render_error(error)} ({where})" if where else render_error(error))
     if sys.stderr.isatty():
         from .terminal import show_error
 
         show_error(line)
     else:
         typer.echo(line, err=True)
+    for note in getattr(error, "__notes__", ()):
+        typer.echo(escape_line(note), err=True)
 
 
 @contextmanager

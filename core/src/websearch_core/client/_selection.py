@@ -152,9 +152,7 @@ class Selection:
         is_direct = any(leaf.name == "direct" for leaf in leaves(reader))  # and not what a test has in its place
         if self._has_reader or not is_direct or self.settings.switched_off("browser"):
             return reader
-        return Rendering(
-            reader, lambda: read_chain([self._find_for_role("browser", "read")], stack, automatic=False)
-        )
+        return Rendering(reader, lambda: read_chain([self._find_for_role("browser", "read")], stack, automatic=False))
 
     def name_of(self, provider: Provider) -> str:
         """Return the name by which *provider* was requested; a plug-in may call itself something else."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import ConfigurationError, PageNotFound, TooLarge
 from ..models import Page
@@ -61,17 +62,21 @@ def read_file(file: Path) -> Page:
         PageNotFound: It cannot be opened.
 
     """
-    from ..reading import find_media_type, read_bytes  # imports the parser, which a search does not need
-
-    url = file.as_uri()
     if not file.is_file():  # reading a pipe would wait forever
         raise PageNotFound("not a regular file")
     try:
         with file.open("rb") as stream:
-            data = stream.read(_MAX_BYTES + 1)
+            return read_stream(stream, file)
     except OSError as error:
         raise PageNotFound(f"cannot be read: {error.strerror}") from error
-    if len(data) > _MAX_BYTES:
+
+
+def read_stream(stream: BinaryIO, file: Path) -> Page:
+    """Read an open *file* in the same way."""
+    from ..reading import find_media_type, read_bytes  # imports the parser, which a search does not need
+
+    url = file.as_uri()
+    if len(data := stream.read(_MAX_BYTES + 1)) > _MAX_BYTES:
         raise TooLarge(f"larger than {_MAX_BYTES // 2**20} MiB")
     page = read_bytes(data, url, find_media_type(file.as_posix()))
     return page.model_copy(update={"url": url, "final_url": url, "title": page.title or _heading(page) or file.name})

@@ -73,7 +73,14 @@ class FoundFile:
     narrows: bool = False
 
 
-def _base_url(value: str) -> str:
+def check_base_url(value: str) -> str:
+    """
+    Return *value* without a slash at its end.
+
+    Raises:
+        ValueError: It is not the absolute URL of a server; the message says what was probably meant.
+
+    """
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
         hint = f"; did you mean {meant}?" if (meant := complete_url(value)) else ""
@@ -94,7 +101,7 @@ class Destination:
 
 
 Key = Annotated[SecretStr, PlainValidator(ApiKey.of), FoundFile()]
-BaseUrl = Annotated[str, AfterValidator(_base_url), FoundFile(), Destination()]
+BaseUrl = Annotated[str, AfterValidator(check_base_url), FoundFile(), Destination()]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

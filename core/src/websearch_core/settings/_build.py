@@ -8,9 +8,9 @@ settings file may set only fields annotated with `FoundFile`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Secret, SecretStr, TypeAdapter, ValidationError
@@ -105,13 +105,13 @@ def _check_option(cls: type[Any], name: str, option: Option) -> None:
     if name not in fields or is_secret(fields[name]):  # whose text may not be looked at here
         return
     try:
-        _make_validator(cls, name).validate_python(option.value)
+        _make_validator(cast("Hashable", cls), name).validate_python(option.value)
     except ValidationError as error:
         raise ConfigurationError(f"{where}: {describe_problem(error.errors(include_input=False)[0])}") from None
 
 
 @cache
-def _make_validator(cls: type[Any], field: str) -> TypeAdapter[Any]:
+def _make_validator(cls: Any, field: str) -> TypeAdapter[Any]:
     return TypeAdapter(get_type_hints(cls, include_extras=True)[field], config=ConfigDict(arbitrary_types_allowed=True))
 
 

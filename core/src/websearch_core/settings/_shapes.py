@@ -102,7 +102,7 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
 
 
 def _unwrap(table: Table) -> Iterator[tuple[str, Any, Source]]:
-    """Yield the entries inside a ``web_search``, and those around it unless they are another program's; or a manifest's."""
+    """Yield the entries inside a table ``web_search`` or a manifest, and those around it that are not for others."""
     entries = _split_names(table.entries, replace(table.source, written=table.prefix))
     tables = [entry for entry in entries if isinstance(entry[1], Mapping)]
     wrapped, beside = [entry for entry in tables if entry[0] in _WRAPPERS], frozenset[str]()

@@ -36,7 +36,7 @@ def index(
     form: TextOrJson = "text",
 ) -> None:
     """
-    Add folders and web sites to the index that the provider 'local' searches.
+    Index folders and web sites for the provider 'local'.
 
     A site is crawled along its links, within the origin of the URL and as far as its robots.txt allows.
     """
@@ -86,8 +86,8 @@ def _is_site(place: str) -> bool:
 
 
 def _print_report(place: str, report: Report, index: Index) -> None:
-    pages = quantity(report.added, "page")
-    print_line(f"{place}: {pages} indexed, {report.removed} removed, {len(report.skipped)} skipped, in {index.path}")
+    counts = f"{quantity(report.added, 'page')} added, {report.unchanged} unchanged, {report.removed} removed"
+    print_line(f"{place}: {counts}, {len(report.skipped)} skipped, in {index.path}")
     for skipped in report.skipped:
         print_line(f"  skipped {skipped.what}: {skipped.why}")
     if report.left:

@@ -42,9 +42,9 @@ def usage(
     form: TextOrJson = "text",
 ) -> None:
     """
-    Show what calls have used, as counted by a budget: calls, credits and dollars.
+    Show what calls have used: calls, credits and dollars.
 
-    Costs are what the services said they charged, else estimates by their lists of prices.
+    A budget counts them. Costs are what the services said they charged, else estimates by their lists of prices.
     """
     with report_errors(form):
         file = _find_file(path)
