@@ -116,14 +116,14 @@ def test_without_a_keyring_the_key_goes_into_the_file_that_only_its_owner_can_re
 
 
 def test_a_url_that_lacks_its_scheme_is_offered_with_it(setup):
-    done = setup("searxng", "localhost:8888", "", "n")  # Enter takes the offered one
+    done = setup("searxng", "localhost:8888", "", "", "n")  # Enter takes the offered one, and gives no key
     assert done.exit_code == 0
     assert "did you mean http://localhost:8888?" in done.stdout
     assert Settings.load().options("searxng")["base_url"].value == "http://localhost:8888"
 
 
 def test_a_url_that_is_none_is_asked_for_again(setup):
-    done = setup("searxng", "somewhere?x=1", "https://searx.example/", "n")
+    done = setup("searxng", "somewhere?x=1", "https://searx.example/", "", "n")
     assert done.exit_code == 0
     assert Settings.load().options("searxng")["base_url"].value == "https://searx.example"
 

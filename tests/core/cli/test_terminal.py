@@ -228,7 +228,15 @@ def test_a_file_gets_the_images_too(capsys):
 
 
 def test_a_table_keeps_short_cells_whole_at_eighty_columns(screen):
-    rows = [("semanticscholar", "yes", "no", "bad_response", "check base_url; if it is right, the service has changed. " * 2)]
+    rows = [
+        (
+            "semanticscholar",
+            "yes",
+            "no",
+            "bad_response",
+            "check base_url; if it is right, the service has changed. " * 2,
+        )
+    ]
     columns = ("provider", "configured", "reachable", "answers", "what to do")
     shown = plain(screen(output.print_table, columns, rows))
 
