@@ -176,10 +176,20 @@ async def test_the_provider_that_a_page_shows_works_blocking_and_async(offline, 
 
 
 def test_the_readme_begins_with_the_idea():
-    first_screen = "".join((ROOT / "README.md").read_text("utf-8").splitlines(keepends=True)[:38])
+    page = (ROOT / "README.md").read_text("utf-8")
+    first_screen = "".join(page.splitlines(keepends=True)[:38])
 
-    for shown in ("make demo", "make test", "WebSearch()", "A **provider** is", "class Harbour", "yield Request"):
+    for shown in ("pip install", "create_agent(", "docs/migration.md", "make demo", "make test", "TavilySearch"):
         assert shown in first_screen
+    assert page.index("\n## Services") < page.index("\n## Write a provider") < page.index("A **provider** is")
+
+
+@pytest.mark.parametrize("package", ["langchain_websearch", "llamaindex_websearch"])
+def test_the_page_of_a_package_names_every_service_and_installs_the_command(package):
+    page = (ROOT / package / "README.md").read_text("utf-8")
+
+    assert [name for name in known() if f"(`{name}`)" not in page] == []
+    assert "websearch-core[cli]" in re.search(r"^pip install .*", page, re.MULTILINE)[0]
 
 
 def test_the_examples_of_extending_work(monkeypatch, capsys):

@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COPIED = [
     "core/src",
     "core/README.md",
+    "langchain_websearch/README.md",
+    "llamaindex_websearch/README.md",
     "cassettes",
     "docs",
     "tests",
