@@ -45,7 +45,7 @@ def reads(monkeypatch):
 
         return flow
 
-    monkeypatch.setattr(_rendering, "_logged", set())
+    _rendering._log_once.cache_clear()
     monkeypatch.setattr(Direct, "read", read("direct"))
     monkeypatch.setattr(Browser, "read", read("browser"))
     monkeypatch.setattr(Browser, "problem", lambda self: reads.problem)

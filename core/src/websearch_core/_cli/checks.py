@@ -146,24 +146,18 @@ def _list_entries(name: str, settings: Settings) -> Iterator[Setting]:
     value = getattr(settings, name)
     if name in PARTS:
         for part, one in (value if isinstance(value, Mapping) else vars(value)).items():
-            yield _setting(f"{name}.{part}", _to_plain(one), settings.source(name, part))
+            yield _setting(f"{name}.{part}", one, settings.source(name, part))
     elif name == "layers":
         for layer, table in value.items():
             for option, one in table.items():
-                yield _setting(f"layers.{layer}.{option}", _to_plain(one), settings.source("layers", layer, option))
+                yield _setting(f"layers.{layer}.{option}", one, settings.source("layers", layer, option))
     elif name in CONCERNS:
         kind = settings.chosen_layer(name)
         yield _setting(name, kind, settings.source(name))
         for option, found in settings.layer_options(str(kind)).items():
-            yield _setting(f"{name}.{option}", _to_plain(found.value), found.source)
+            yield _setting(f"{name}.{option}", found.value, found.source)
     elif name != "providers":
-        yield _setting(name, _to_plain(value), settings.source(name))
-
-
-def _to_plain(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_to_plain(one) for one in value]
-    return value if value is None or isinstance(value, str | int | float) else str(value)
+        yield _setting(name, value, settings.source(name))
 
 
 def describe_environment(settings: Settings) -> dict[str, Any]:
@@ -273,7 +267,9 @@ def _list_options(name: str, settings: Settings) -> list[Setting]:
 
 
 def _setting(name: str, value: Any, source: Source) -> Setting:
-    plain = value if isinstance(value, str | int | float | list | tuple | None) else str(value)
+    plain = value if isinstance(value, str | int | float | None) else str(value)
+    if isinstance(value, list | tuple):
+        plain = [one if isinstance(one, str | int | float) else str(one) for one in value]
     if isinstance(plain, str) and "://" in plain:  # such as that of a Redis
         plain = _without_credentials(plain)
     return Setting(name, plain, str(source), source.trusted)

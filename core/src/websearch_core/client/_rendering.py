@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from .._runtime.scope import current_call
-from ..errors import AllProvidersFailed, ConfigurationError, NeedsBrowser, ServiceError, WebSearchError
+from ..errors import ConfigurationError, NeedsBrowser, ServiceError
 from ..events import Failover, emit
 from ..flow import Call, Flow
 from ..layers._layer import leaves
@@ -16,7 +17,6 @@ from ..models import Page
 from ..provider._ports import PageReader
 
 _log = logging.getLogger(__name__)
-_logged: set[str] = set()  # each is logged once in a process
 
 
 class Rendering:
@@ -31,80 +31,54 @@ class Rendering:
 
     def __init__(self, usual: PageReader, make: Callable[[], PageReader]) -> None:
         self.name: str = usual.name
-        self._usual = usual
-        self._make = make
+        self._usual, self._make = usual, make
+        self._browser: PageReader | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        browser = self._make()  # which can be pickled, unlike what makes it
-        return {**vars(self), "_make": _Made(browser)}
+        return {**vars(self), "_browser": self._browser or self._make(), "_make": None}  # what makes it has closures
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
-        first: Turn[Page] = Turn(self._usual)
+        turn: Turn[Page] = Turn(self._usual)
         try:
             return (yield from self._usual.read(url))
         except ServiceError as error:
-            if not _needs_browser(error) or current_call().account.tenant:
+            *_, last = getattr(error, "exceptions", (error,))
+            if not isinstance(last, NeedsBrowser) or current_call().account.tenant:
                 raise
-            first.end = failure = error
-            first.stop()
+            turn.end = failure = error
+        turn.stop()
         try:
-            browser: PageReader = yield Call(self._find)
-            _log_once(logging.INFO, 'a browser renders pages that need their scripts; reader="direct" switches it off')
-            emit(Failover(provider=first.provider.name, next_provider=browser.name, error=failure))
-            return (yield from _read_next(first, browser, url))
-        except ConfigurationError as error:  # there is none, or it does not start
+            return (yield from self._render(url, turn))
+        except ConfigurationError as error:  # there is no browser, or it does not start
             _log_once(logging.WARNING, f"a page needs a browser to run its scripts: {error}")
             failure.add_note(f"A browser could read it: {error}")
             raise failure from None
 
+    def _render(self, url: str, failed: Turn[Page]) -> Flow[Page]:
+        browser: PageReader = yield Call(self._find)
+        _log_once(logging.INFO, 'a browser renders pages that need their scripts; reader="direct" switches it off')
+        emit(Failover(provider=self.name, next_provider=browser.name, error=failed.end))  # type: ignore[arg-type]
+        trail, turn = Trail[Page](()), Turn[Page](browser)
+        try:
+            turn.end = yield from browser.read(url)
+        except ServiceError as error:
+            turn.end = error
+        turn.stop()
+        trail.add(failed)
+        trail.add(turn)
+        if turn.answer is None:
+            raise trail.fail()
+        return trail.finish(turn.answer, browser)
+
     def _find(self) -> PageReader:
-        """
-        Return the browser.
-
-        Raises:
-            ConfigurationError: None is installed; the message says how to get one.
-
-        """
-        browser = self._make()
-        self._make = _Made(browser)
-        for leaf in leaves(browser):
+        self._browser = self._browser or self._make()
+        for leaf in leaves(self._browser):
             if callable(find := getattr(leaf, "problem", None)) and (problem := find()):
                 raise ConfigurationError(problem)
-        return browser
-
-
-class _Made:
-    """Returns what was made."""
-
-    def __init__(self, browser: PageReader) -> None:
-        self._browser = browser
-
-    def __call__(self) -> PageReader:
         return self._browser
 
 
-def _needs_browser(error: WebSearchError) -> bool:
-    causes = error.exceptions if isinstance(error, AllProvidersFailed) else (error,)
-    return isinstance(causes[-1], NeedsBrowser)
-
-
-def _read_next(first: Turn[Page], browser: PageReader, url: str) -> Flow[Page]:
-    trail: Trail[Page] = Trail(())
-    trail.add(first)
-    turn: Turn[Page] = Turn(browser)
-    try:
-        turn.end = yield from browser.read(url)
-    except ServiceError as error:
-        turn.end = error
-    turn.stop()
-    trail.add(turn)
-    if turn.answer is None:
-        raise trail.fail()
-    return trail.finish(turn.answer, browser)
-
-
+@cache
 def _log_once(level: int, message: str) -> None:
-    if message not in _logged:
-        _logged.add(message)
-        _log.log(level, message)
+    _log.log(level, message)

@@ -20,14 +20,13 @@ from ..arguments import (
     ProviderOption,
     Robots,
     Timeout,
-    fresh_if,
     list_words,
+    open_web,
     parse_options,
     require_url,
-    require_used,
 )
 from ..completion import complete_reader
-from ..output import print_pages, report_errors, show_progress
+from ..output import print_pages, report_errors
 
 if TYPE_CHECKING:
     from ...client import WebSearch
@@ -108,17 +107,11 @@ def read(
             from ..._registry import registered_name
 
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
-        from ...client import WebSearch
-        from ...settings import Settings
-
-        settings = Settings.load(providers=given)
-        web = WebSearch(reader=reader, internal=internal, timeout=timeout, robots=robots or None, settings=settings)
-        local = None if reader else WebSearch(reader=_Files(), settings=Settings(read_options=settings.read_options))
         part = {"max_length": max_length, "max_tokens": max_tokens, "offset": offset, "query": query, "find": find}
         part |= {"comments": comments, "reviews": reviews}
-        with web, show_progress("Reading"), fresh_if(no_cache):
-            require_used(given, web)
-            pages = _read_all(web, local or web, targets, part)
+        arguments = {"reader": reader, "internal": internal, "timeout": timeout, "robots": robots or None}
+        with open_web("Reading", given, no_cache=no_cache, **arguments) as web:
+            pages = _read_all(web, web if reader else _open_files(web), targets, part)
     print_pages(pages, form)
 
 
@@ -130,16 +123,17 @@ class _Files:
     def read(self, url: str, /) -> Flow[Page]:
         """Read the file at a ``file:`` URL."""
         from ...flow import Call
+        from ...index._folder import read_file, read_stream
 
-        page: Page = yield Call(_read_file, url)
+        file = Path(url2pathname(urlsplit(url).path))
+        page: Page = yield (Call(read_stream, sys.stdin.buffer, file) if url == _STDIN else Call(read_file, file))
         return page
 
 
-def _read_file(url: str) -> Page:
-    from ...index._folder import read_file, read_stream
+def _open_files(web: WebSearch) -> WebSearch:
+    from ...settings import Settings
 
-    file = Path(url2pathname(urlsplit(url).path))
-    return read_stream(sys.stdin.buffer, file) if url == _STDIN else read_file(file)
+    return type(web)(reader=_Files(), settings=Settings(read_options=web.settings.read_options))
 
 
 def _find_target(place: str) -> str:
@@ -159,9 +153,7 @@ def _read_all(
     if len(targets) == 1:
         return [(local if targets[0].startswith("file:") else web).read(targets[0], **part)]
     pages: dict[str, Page | WebSearchError] = {}
-    for reader, urls in (
-        (local, [url for url in targets if url.startswith("file:")]),
-        (web, [url for url in targets if not url.startswith("file:")]),
-    ):
+    for reader, is_file in ((local, True), (web, False)):
+        urls = [url for url in targets if url.startswith("file:") is is_file]
         pages |= dict(zip(urls, reader.read_many(urls, **part), strict=True))
     return [pages[url] for url in targets]

@@ -15,13 +15,12 @@ from ..arguments import (
     ProviderOption,
     Robots,
     Timeout,
-    fresh_if,
     list_words,
+    open_web,
     parse_options,
-    require_used,
 )
 from ..completion import complete_provider, complete_reader, complete_time_range
-from ..output import print_response, report_errors, show_progress
+from ..output import print_response, report_errors
 
 
 def search(
@@ -113,24 +112,13 @@ def search(
     }
     with report_errors(form):
         text = " ".join(query)
-        if reader and not read_top:
-            raise ConfigurationError("--reader: also say how many results to read, with --read-top")
-        if robots and not read_top:
-            raise ConfigurationError("--robots: also say how many results to read, with --read-top")
+        if (reader or robots) and not read_top:
+            which = "--reader" if reader else "--robots"
+            raise ConfigurationError(f"{which}: also say how many results to read, with --read-top")
         given = parse_options(option)
-        from ...client import WebSearch
-        from ...settings import Settings
-
-        web = WebSearch(
-            provider,
-            reader=reader,
-            base_url=base_url,
-            internal=internal,
-            timeout=timeout,
-            robots=robots or None,
-            settings=Settings.load(providers=given),
-        )
-        with web, show_progress("Searching"), fresh_if(no_cache):
-            require_used(given, web)
+        arguments = {"reader": reader, "base_url": base_url, "internal": internal, "timeout": timeout}
+        with open_web(
+            "Searching", given, no_cache=no_cache, provider=provider, robots=robots or None, **arguments
+        ) as web:
             response = web.search(text, read_top=read_top, **options)
         print_response(response, form)
