@@ -12,7 +12,7 @@ from websearch_core.errors import MissingKey
 from websearch_core.models import SearchQuery
 from websearch_core.provider import Limits, Service
 from websearch_core.provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
-from websearch_core.provider._ports import can
+from websearch_core.provider._ports import Role, can
 from websearch_core.providers import known, provider_class
 
 from .docstrings import read_args, read_defaults
@@ -53,9 +53,10 @@ def write_table() -> str:
 
 def write_names() -> str:
     """Return the names of all services, for the pages of the packages that wrap them."""
+    roles: dict[str, Role] = {"Searches with": "search", "Reads pages with": "read"}
     able = {
         verb: [f"{_label(name)} (`{name}`)" for name in known() if can(provider_class(name), role)]
-        for verb, role in (("Searches with", "search"), ("Reads pages with", "read"))
+        for verb, role in roles.items()
     }
     return "\n\n".join(f"**{verb}** {', '.join(names)}." for verb, names in able.items())
 

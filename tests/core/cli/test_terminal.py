@@ -123,7 +123,7 @@ def test_a_page_shows_its_facts_its_text_and_where_it_goes_on(screen):
         notes=("left out hidden text",),
     )
 
-    shown = plain(screen(output.print_page, page, "text"))
+    shown = plain(screen(output.print_pages, [page], "text"))
 
     assert shown.startswith("https://sea.example/\nAnn\n\nKelp")
     for part in (
@@ -152,7 +152,7 @@ def test_nothing_from_the_web_controls_the_terminal(screen, form):
     )
     page = Page(url=f"https://sea.example/{evil}", title=evil, author=evil, content=evil, notes=(evil,))
 
-    for shown in (screen(output.print_response, found, form), screen(output.print_page, page, form)):
+    for shown in (screen(output.print_response, found, form), screen(output.print_pages, [page], form)):
         assert not set(plain(shown)) & set("\x1b\x07\x9b\u202e")
         assert "\x1b]0;" not in shown
         assert "\x1b]8;;javascript" not in shown
@@ -161,7 +161,7 @@ def test_nothing_from_the_web_controls_the_terminal(screen, form):
 def test_a_link_cannot_end_the_sequence_that_it_is_in(screen):
     page = Page(url="https://sea.example/", content="[kelp](https://sea.example/\x1b\\\x1b[2J)")
 
-    assert "\x1b[2J" not in screen(output.print_page, page, "text")
+    assert "\x1b[2J" not in screen(output.print_pages, [page], "text")
 
 
 def test_no_color_is_honoured(screen, monkeypatch):

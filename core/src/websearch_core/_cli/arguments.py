@@ -138,15 +138,11 @@ def require_url(url: str) -> None:
 
     """
     if "://" not in url:
-        hint = f"did you mean https://{url.lstrip('/')}?" if looks_like_a_site(url) else "there is no such file"
+        from ..provider._declare import complete_url
+
+        meant = complete_url(url.lstrip("/"))
+        hint = f"did you mean {meant}?" if meant else "there is no such file"
         raise InvalidOption(f"url: give the whole URL, https:// included; {hint}")
-
-
-def looks_like_a_site(text: str) -> bool:
-    """Return whether *text* is a URL that only lacks ``https://``."""
-    host = text.lstrip("/").partition("/")[0].partition("?")[0].partition(":")[0]
-    last = host.rpartition(".")[2]
-    return host == "localhost" or ("." in host.strip(".") and len(last) > 1 and last.isalpha() and " " not in host)
 
 
 def _parse_value(text: str) -> Any:

@@ -267,7 +267,7 @@ def _list_options(name: str, settings: Settings) -> list[Setting]:
 
 
 def _setting(name: str, value: Any, source: Source) -> Setting:
-    plain = value if isinstance(value, str | int | float | None) else str(value)
+    plain: Any = value if isinstance(value, str | int | float | None) else str(value)
     if isinstance(value, list | tuple):
         plain = [one if isinstance(one, str | int | float) else str(one) for one in value]
     if isinstance(plain, str) and "://" in plain:  # such as that of a Redis

@@ -43,13 +43,29 @@ def print_response(response: SearchResponse, form: Format) -> None:
             print_line(f"Image: {join_lines(image.description) or '(no description)'} — {image.url}")
 
 
-def print_page(page: Page, form: Format) -> None:
-    """Print a page."""
-    from ..render import page_as_json, render_page
+def print_pages(pages: Sequence[Page | WebSearchError], form: Format) -> None:
+    """Print pages, and the errors of those that cannot be read; exit with the code of the first error."""
+    from ..render import error_as_json, page_as_json
 
+    errors = [page for page in pages if isinstance(page, WebSearchError)]
     if form == "json":
-        print_json(page_as_json(page))
-    elif form == "markdown":
+        made = [error_as_json(page) if isinstance(page, WebSearchError) else page_as_json(page) for page in pages]
+        print_json(made if len(made) > 1 else made[0])
+    else:
+        for number, page in enumerate(pages):
+            if isinstance(page, WebSearchError):
+                _print_error(page, where=page.url)
+            else:
+                typer.echo("\n" * bool(number), nl=False)
+                _print_page(page, form)
+    if errors:
+        raise typer.Exit(exit_code(type(errors[0])))
+
+
+def _print_page(page: Page, form: Format) -> None:
+    from ..render import render_page
+
+    if form == "markdown":
         print_markdown(render_page(page, form))
     elif sys.stdout.isatty():
         from .terminal import show_page
@@ -57,24 +73,6 @@ def print_page(page: Page, form: Format) -> None:
         show_page(page)
     else:
         print_text(render_page(page, form))
-
-
-def print_pages(pages: Sequence[Page | WebSearchError], form: Format) -> None:
-    """Print pages, and the errors of those that cannot be read; exit with the code of the first error."""
-    from ..render import error_as_json, page_as_json
-
-    if form == "json" and len(pages) > 1:
-        print_json([error_as_json(one) if isinstance(one, WebSearchError) else page_as_json(one) for one in pages])
-    for number, page in enumerate(pages if form != "json" or len(pages) == 1 else ()):
-        if isinstance(page, WebSearchError):
-            _print_error(page, where=page.url)
-            continue
-        if number:
-            print_text("")
-        print_page(page, form)
-    for page in pages:
-        if isinstance(page, WebSearchError):
-            raise typer.Exit(exit_code(type(page)))
 
 
 def print_text(text: str) -> None:

@@ -83,16 +83,16 @@ def check_base_url(value: str) -> str:
     """
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
-        hint = f"; did you mean {meant}?" if (meant := complete_url(value)) else ""
+        hint = f"; did you mean {meant}?" if "?" not in value and (meant := complete_url(value)) else ""
         raise ValueError(f"must be an absolute http(s) URL, without credentials, query or fragment{hint}")
     return value.rstrip("/")
 
 
 def complete_url(value: str) -> str:
     """Return *value* with the scheme that it lacks, as in ``localhost:8888``; empty if it is not only that."""
-    if not re.fullmatch(r"[\w.-]+(:\d+)?(/[\w./-]*)?", value):
+    if not re.fullmatch(r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+(?=:\d))(:\d+)?([/?][^\s@]*)?", value):
         return ""
-    is_name = re.match(r"[\w-]+\.[\w.-]*[A-Za-z](/|$)", value)
+    is_name = re.match(r"[\w-]+\.[\w.-]*[A-Za-z]([/?]|$)", value)
     return f"{'https' if is_name else 'http'}://{value}"
 
 

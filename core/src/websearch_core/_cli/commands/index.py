@@ -11,7 +11,7 @@ import typer
 
 from ..._text.quantity import quantity
 from ...errors import ConfigurationError
-from ..arguments import Internal, TextOrJson, looks_like_a_site
+from ..arguments import Internal, TextOrJson
 from ..output import print_json, print_line, report_errors, show_progress
 
 if TYPE_CHECKING:
@@ -69,8 +69,10 @@ def _add(
     place: str, local: Any, max_pages: int, internal: list[str] | None, report_step: Callable[[str], None]
 ) -> Report:
     if not _is_site(place):
-        if looks_like_a_site(place) and not Path(place).exists():
-            raise ConfigurationError(f"{place}: no such file or folder; did you mean https://{place}?")
+        from ...provider._declare import complete_url
+
+        if (meant := complete_url(place)) and not Path(place).exists():
+            raise ConfigurationError(f"{place}: no such file or folder; did you mean {meant}?")
         added: Report = local.index.add_folder(Path(place), report_step)
         return added
     from ...client import WebSearch

@@ -116,9 +116,8 @@ def search(
             which = "--reader" if reader else "--robots"
             raise ConfigurationError(f"{which}: also say how many results to read, with --read-top")
         given = parse_options(option)
-        arguments = {"reader": reader, "base_url": base_url, "internal": internal, "timeout": timeout}
-        with open_web(
-            "Searching", given, no_cache=no_cache, provider=provider, robots=robots or None, **arguments
-        ) as web:
+        arguments: dict[str, Any] = {"provider": provider, "reader": reader, "base_url": base_url, "internal": internal}
+        arguments |= {"timeout": timeout, "robots": robots or None}
+        with open_web("Searching", given, no_cache=no_cache, **arguments) as web:
             response = web.search(text, read_top=read_top, **options)
         print_response(response, form)
