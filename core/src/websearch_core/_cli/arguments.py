@@ -46,14 +46,8 @@ Internal = Annotated[
         "replaces internal in the settings; repeatable",
     ),
 ]
-NoCache = Annotated[
-    bool,
-    typer.Option("--no-cache", help="Ask the service even if the cache has an answer"),
-]
-Robots = Annotated[
-    bool,
-    typer.Option("--robots", help="Read only what the robots.txt of the page's site allows"),
-]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the service even if the cache has an answer")]
+Robots = Annotated[bool, typer.Option("--robots", help="Read only what the robots.txt of the page's site allows")]
 ProviderOption = Annotated[
     list[str] | None,
     typer.Option(

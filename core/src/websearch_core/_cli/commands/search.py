@@ -8,17 +8,7 @@ import typer
 
 from ..._text.choices import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
-from ..arguments import (
-    Form,
-    Internal,
-    NoCache,
-    ProviderOption,
-    Robots,
-    Timeout,
-    list_words,
-    open_web,
-    parse_options,
-)
+from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, list_words, open_web, parse_options
 from ..completion import complete_provider, complete_reader, complete_time_range
 from ..output import print_response, report_errors
 

@@ -23,8 +23,7 @@ _Row = tuple[str, str, str]  # day, provider and tenant; those that are added up
 
 def usage(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PROVIDER", help="Only these providers", autocompletion=complete_name),
+        list[str] | None, typer.Argument(metavar="PROVIDER", help="Only these providers", autocompletion=complete_name)
     ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="YYYY-MM-DD", help="The first day to count, in UTC; by default, all days")
