@@ -36,6 +36,7 @@ def tree(tmp_path):
         if source.is_dir():
             shutil.copytree(source, target)  # compiled files too: their sources keep their times
         else:
+            target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
     return tmp_path
 

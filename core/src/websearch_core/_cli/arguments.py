@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 
 from .._text.choices import Format
-from ..errors import ConfigurationError, InvalidOption
+from ..errors import ConfigurationError
 from .completion import complete_option
 from .output import show_progress
 
@@ -121,22 +121,6 @@ def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:
             )
         parsed.setdefault(name, {})[option] = _parse_value(text.strip())
     return parsed
-
-
-def require_url(url: str) -> None:
-    """
-    Check that *url* has a scheme.
-
-    Raises:
-        InvalidOption: It has none; the message says what was probably meant.
-
-    """
-    if "://" not in url:
-        from ..provider._declare import complete_url
-
-        meant = complete_url(url.lstrip("/"))
-        hint = f"did you mean {meant}?" if meant else "there is no such file"
-        raise InvalidOption(f"url: give the whole URL, https:// included; {hint}")
 
 
 def _parse_value(text: str) -> Any:

@@ -12,7 +12,7 @@ from urllib.request import url2pathname
 import typer
 
 from ..._text.choices import Responses
-from ...errors import ConfigurationError, WebSearchError
+from ...errors import ConfigurationError, InvalidOption, WebSearchError
 from ..arguments import (
     Form,
     Internal,
@@ -23,7 +23,6 @@ from ..arguments import (
     list_words,
     open_web,
     parse_options,
-    require_url,
 )
 from ..completion import complete_reader
 from ..output import print_pages, report_errors
@@ -138,13 +137,19 @@ def _open_files(web: WebSearch) -> WebSearch:
 
 def _find_target(place: str) -> str:
     """Return the URL of a page, a file, or of standard input."""
+    from ...provider._declare import complete_url
+
     if place == "-":
         return _STDIN
-    if "://" not in place and Path(place).exists():
+    if place.lower().startswith("file:"):
+        return f"file:{place[5:]}"
+    if "://" in place:
+        return place
+    if Path(place).exists():
         return Path(place).resolve().as_uri()
-    if not place.lower().startswith("file:"):
-        require_url(place)
-    return place
+    meant = complete_url(place.lstrip("/"))
+    hint = f"did you mean {meant}?" if meant else "there is no such file"
+    raise InvalidOption(f"url: give the whole URL, https:// included; {hint}")
 
 
 def _read_all(
