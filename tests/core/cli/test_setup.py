@@ -67,7 +67,7 @@ def checks(monkeypatch):
     seen = []
 
     def answer(error=None):
-        def run_checks(names, settings):
+        def run_checks(names, settings, *, ping):
             yield from ()
             seen.append((names, settings))
             return [checks.Check(names[0], 0.1, error)]

@@ -29,6 +29,7 @@ from ..settings import Settings
 from ..settings._build import collect_options
 from ..settings._sources import DEFAULT, Source
 from ..settings._values import CONCERNS, PARTS
+from .output import show_progress
 
 PROBE = "https://example.com/"  # reserved for such uses (RFC 2606), and run by IANA
 
@@ -91,6 +92,16 @@ def run_checks(names: list[str], settings: Settings, *, ping: bool = False) -> F
     return checked
 
 
+def try_alone(names: list[str], settings: Settings, doing: str, *, ping: bool = False) -> list[Check]:
+    """Run checks by a client of their own, which must not fail on the settings that they check."""
+    from ..client import WebSearch
+    from ..providers import Direct, DuckDuckGo
+
+    alone = settings.override(enabled=True, search_options={"unsupported": "note"})
+    with WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=alone) as web, show_progress(doing):
+        return web.run(run_checks(names, settings, ping=ping))
+
+
 def find_in_use(settings: Settings) -> list[str]:
     """Return the names of the providers that have settings, or that would be chosen now."""
     configured = [
@@ -135,11 +146,6 @@ def list_settings(names: list[str], settings: Settings) -> list[Setting]:
     for name in names:
         found += _list_options(name, settings)
     return found
-
-
-def without_effect(settings: Settings) -> Settings:
-    """Return *settings* for a `WebSearch` that only runs checks: it must not fail on what they check."""
-    return settings.override(enabled=True, search_options={"unsupported": "note"})
 
 
 def _list_entries(name: str, settings: Settings) -> Iterator[Setting]:

@@ -10,7 +10,7 @@ import typer
 from ..arguments import TextOrJson
 from ..completion import complete_name
 from ..escaping import join_lines
-from ..output import print_json, print_row, print_rows, print_table, print_text, report_errors, show_progress
+from ..output import print_json, print_row, print_rows, print_table, print_text, report_errors
 
 if TYPE_CHECKING:
     from ..checks import Check, Setting
@@ -41,17 +41,13 @@ def doctor(
     are called too, without a key.
     """
     with report_errors(form):
-        from ...client import WebSearch
-        from ...providers import Direct, DuckDuckGo, known
+        from ...providers import known
         from ...settings import Settings
         from .. import checks
 
         settings = Settings.load()
         tried = names or (known() if live else checks.find_in_use(settings))
-        # This client only runs the checks, so it must not fail on the settings that they check.
-        client = WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=checks.without_effect(settings))
-        with client as web, show_progress("Trying providers"):
-            checked = web.run(checks.run_checks(tried, settings, ping=live))
+        checked = checks.try_alone(tried, settings, "Trying providers", ping=live)
         values, environment = checks.list_settings(tried, settings), checks.describe_environment(settings)
         if form == "json":
             _print_as_json(checked, values, environment)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ...errors import ConfigurationError, UnknownProvider
-from ..output import print_line, print_row, print_text, report_errors, show_progress
+from ..output import print_line, print_row, print_text, report_errors
 
 if TYPE_CHECKING:
     from ...providers import ProviderInfo
@@ -135,15 +135,11 @@ def _ask_key(question: str, *, needed: bool) -> str:
 
 
 def _try(name: str, settings: Settings, options: dict[str, str]) -> bool:
-    from ...client import WebSearch
-    from ...providers import Direct, DuckDuckGo
     from ...render import render_error
-    from ..checks import run_checks, without_effect
+    from .. import checks
 
     tried = settings.override(enabled=True, providers={name: {"enabled": True, **options}})
-    client = WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=without_effect(tried))
-    with client as web, show_progress(f"Trying {name}"):
-        (check,) = web.run(run_checks([name], tried))
+    (check,) = checks.try_alone([name], tried, f"Trying {name}")
     if check.error is None:
         print_line(f"{name} works ({check.seconds:.1f} s)")
         return True
