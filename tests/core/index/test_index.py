@@ -499,8 +499,10 @@ def test_documents_and_pictures_with_words_are_indexed(index, tmp_path):
     report = index.add_folder(tmp_path)
 
     assert sorted(names(index, "kelp", limit=20)) == ["algae.xlsx", "shore.svg"]
-    assert {Path(one.what).name: one.why for one in report.skipped} == {"plain.svg": "an image without text"}
-    assert index.page((tmp_path / "paper.pdf").as_uri()).media_type == "application/pdf"
+    assert {Path(one.what).name: one.why for one in report.skipped} == {
+        "paper.pdf": "there is no text in it",
+        "plain.svg": "an image without text",
+    }
 
 
 def test_files_have_titles(index, folder):
@@ -519,7 +521,7 @@ def test_indexing_a_folder_again_follows_its_changes(index, folder):
 
     report = index.add_folder(folder)
 
-    assert (report.added, report.removed) == (7, 1)
+    assert (report.added, report.unchanged, report.removed) == (1, 6, 1)
     assert "elsewhere" in names(index, "kelp", limit=20)
     assert "b.txt" not in names(index, "kelp", limit=20)
     assert "b.txt" in names(index, "dulse", limit=20)

@@ -138,18 +138,18 @@ class Guard:
         if (scheme, host, port) not in self.origins:
             if self._is_origin(host, port):  # `judge` does not see the scheme, and would allow it
                 raise UnsafeURL("this host and port are allowed over another scheme only")
-            self._check_host(host, port)
+            self._check_host(scheme, host, port)
         self.domains.check(url)
         return serialize(url)
 
-    def _check_host(self, host: str, port: int) -> None:
+    def _check_host(self, scheme: str, host: str, port: int) -> None:
         if port in _BLOCKED_PORTS:
             raise UnsafeURL("this port belongs to another kind of service")
         if ip := parse_address(host):
             if verdict(str(ip)) and not self._is_hole(ip):
-                raise UnsafeURL("the address is not a public one")
+                raise _refuse("the address is not a public one", host, port, scheme)
         elif not self.networks and _is_internal(host):  # with allowed networks, its address decides
-            raise UnsafeURL("the host name is an internal one")
+            raise _refuse("the host name is an internal one", host, port, scheme)
 
     def judge(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
         """
@@ -162,7 +162,7 @@ class Guard:
         ips = [ipaddress.ip_address(address) for address in addresses]
         named = self._is_origin(host, port)
         if not all(self._may_connect(ip, named) for ip in ips):
-            raise UnsafeURL("the address is not a public one")
+            raise _refuse("the address is not a public one", host, port)
         return _alternate([str(ip) for ip in ips])
 
     def _may_connect(self, ip: Address, named: bool) -> bool:
@@ -175,6 +175,16 @@ class Guard:
 
     def _is_hole(self, ip: Address) -> bool:
         return any(ip in network for network in self.networks if network.version == ip.version)
+
+
+def _refuse(why: str, host: str, port: int, scheme: str = "") -> UnsafeURL:
+    """Make the error, with a note for people that says how to allow it: models are shown only *why*."""
+    scheme = scheme or ("https" if port in {443, 8443} else "http")
+    shown = f"[{host}]" if ":" in host else host
+    origin = f"{scheme}://{shown}" if port in {80, 443} else f"{scheme}://{shown}:{port}"
+    error = UnsafeURL(why)
+    error.add_note(f"If it is meant to be read, allow it by internal=[{origin!r}] or --internal {origin}")
+    return error
 
 
 def _is_forbidden(ip: Address) -> bool:

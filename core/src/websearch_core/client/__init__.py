@@ -64,9 +64,10 @@ class WebSearch:
             several, called in order until one answers. By default: ``WEB_SEARCH_PROVIDER``, else the first that has a
             key, else DuckDuckGo.
         reader: The provider to read pages with, in the same forms. By default, the object given as *provider* if it
-            can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``.
-            ``"auto"`` is whatever reads pages on this machine: the local index if it was searched, ``direct``, and, for
-            a page that needs scripts or blocks us, ``browser`` if a browser is installed.
+            can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``;
+            then `read` renders a page that needs its scripts, if a browser is installed. ``"auto"`` is whatever reads
+            pages on this machine, for every call: the local index if it was searched, ``direct``, and, for a page that
+            needs scripts or blocks us, ``browser`` if a browser is installed.
         api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
             ``"keyring:service/name"``.
         base_url: The URL of the one provider named.
@@ -132,6 +133,7 @@ class WebSearch:
         self._listeners = (Listener(log_event), *([Listener(check_hook(on_event))] if on_event else []))
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
+        self._page_reader = selection.page_reader(self.reader, stack)
         self.check_options(settings.search_options)
         self._caller = Caller(
             object(),  # not an id, which a later one could have while a thread still works for this one
@@ -352,7 +354,7 @@ class WebSearch:
     def _calls(self) -> Calls:
         from ._calls import Calls  # with all that a call needs: a program may make tools and call none
 
-        return Calls(self.settings, self.provider, self.reader)
+        return Calls(self.settings, self.provider, self.reader, self._page_reader)
 
     def _make_query(
         self, query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None

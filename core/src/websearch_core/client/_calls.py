@@ -49,6 +49,7 @@ class Calls:
     settings: Settings
     provider: SearchProvider
     reader: PageReader
+    page_reader: PageReader
 
     def search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         """Search, and read the first *read_top* results."""
@@ -126,7 +127,7 @@ class Calls:
     def read(self, url: str, options: ReadOptions) -> Flow[Page]:
         """Read a page, or a part of it."""
         with scope(choices=self._choose(options)):
-            return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
+            return (yield from self._read_one(self.page_reader, url, (yield from self._make_excerpt(options))))
 
     def read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
         """Read many pages at the same time."""
@@ -143,11 +144,13 @@ class Calls:
             wanted[name] = choice or getattr(around, name) or self.settings.read_options.get(name)
         return Choices(**wanted)
 
-    def _read_one(self, url: str, part: Excerpt, ready: Page | WebSearchError | None = None) -> Flow[Page]:
-        name, began = self.reader.name, monotonic()
+    def _read_one(
+        self, reader: PageReader, url: str, part: Excerpt, ready: Page | WebSearchError | None = None
+    ) -> Flow[Page]:
+        name, began = reader.name, monotonic()
         emit(ReadStart(provider=name, url=url))
         try:
-            page = yield from contain_bugs(lambda: self._read_part(url, part, ready), name)
+            page = yield from contain_bugs(lambda: self._read_part(reader, url, part, ready), name)
         except BaseException as error:
             if isinstance(error, WebSearchError):
                 error.url = describe_url(url) if isinstance(url, str) else None  # also if a service was asked for it
@@ -159,7 +162,9 @@ class Calls:
         emit(ReadEnd(provider=page.provider or name, url=url, seconds=seconds, page=page))
         return page
 
-    def _read_part(self, url: str, part: Excerpt, ready: Page | WebSearchError | None) -> Flow[Page]:
+    def _read_part(
+        self, reader: PageReader, url: str, part: Excerpt, ready: Page | WebSearchError | None
+    ) -> Flow[Page]:
         """Read a part of a page, which may be *ready*: read in one request with others."""
         target = strip_fragment(url)
         domains = self.settings.domains
@@ -168,7 +173,7 @@ class Calls:
             if isinstance(ready, WebSearchError):
                 raise ready
             with scope(reads_on=part.offset > 0):
-                page = ready or (yield from self.reader.read(target))
+                page = ready or (yield from reader.read(target))
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
             if page.url == target != url:
@@ -200,7 +205,7 @@ class Calls:
             ready = (yield from self._read_batches(asked)) if reads_batches(self.reader) else {}
             # What is not text is the error of its page alone.
             reads = [
-                partial(self._read_one, url, part, ready.get(url) if isinstance(url, str) else None)
+                partial(self._read_one, self.reader, url, part, ready.get(url) if isinstance(url, str) else None)
                 for url in several.values()
             ]
             lanes = [find_host(key) if by_host and isinstance(key, str) else str(n) for n, key in enumerate(several)]

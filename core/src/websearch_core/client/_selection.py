@@ -38,6 +38,7 @@ from ..settings import Settings
 from ..settings._build import build, collect_options, is_this_machine
 from ..settings._places import check_home
 from ..settings._values import CONCERNS
+from ._rendering import Rendering
 
 if TYPE_CHECKING:
     from ..layers import Cache, CacheBackend
@@ -62,6 +63,7 @@ class Selection:
     settings: Settings
     _made: dict[str, Provider] = field(default_factory=dict)
     _given: list[Provider] = field(default_factory=list)  # objects that the caller made, to search with
+    _has_reader: bool = False  # somebody chose who reads
 
     def __post_init__(self) -> None:
         """Reject unknown names early, and everything if web search is switched off."""
@@ -109,6 +111,7 @@ class Selection:
         """
         own = [item for item in self._given if _can_all(item, "read") and not _reads_offline(item)]
         chosen = _as_list(choice) or own or list(self.settings.reader)
+        self._has_reader = bool(chosen)
         if chosen:
             return self._expand(chosen, searchers), AUTO in chosen
         return self._read_without_service(searchers, rendered=False), True
@@ -130,6 +133,13 @@ class Selection:
             if not callable(find := getattr(browser, "problem", None)) or find() is None:
                 chain.append(browser)
         return chain
+
+    def page_reader(self, reader: PageReader, stack: Stack) -> PageReader:
+        """Return what reads a single page: *reader*, and a browser if the page needs it and nobody chose who reads."""
+        is_direct = any(leaf.name == "direct" for leaf in leaves(reader))  # and not what a test has in its place
+        if self._has_reader or not is_direct or self.settings.switched_off("browser"):
+            return reader
+        return Rendering(reader, lambda: read_chain([self._find_for_role("browser", "read")], stack, automatic=False))
 
     def name_of(self, provider: Provider) -> str:
         """Return the name by which *provider* was requested; a plug-in may call itself something else."""

@@ -65,11 +65,21 @@ def find_found_file(notes: Iterable[Any]) -> FoundFile | None:
     return next((note for note in notes if isinstance(note, FoundFile)), None)
 
 
-def _base_url(value: str) -> str:
+def check_base_url(value: str) -> str:
+    """Return the absolute URL of a server without a slash at its end, or say what was probably meant."""
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise ValueError("must be an absolute http(s) URL, without credentials, query or fragment")
+        hint = f"; did you mean {meant}?" if "?" not in value and (meant := complete_url(value)) else ""
+        raise ValueError(f"must be an absolute http(s) URL, without credentials, query or fragment{hint}")
     return value.rstrip("/")
+
+
+def complete_url(value: str) -> str:
+    """Return *value* with the scheme that it lacks, as in ``localhost:8888``; empty if it is not only that."""
+    if not re.fullmatch(r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+(?=:\d))(:\d+)?([/?][^\s@]*)?", value):
+        return ""
+    is_name = re.match(r"[\w-]+\.[\w.-]*[A-Za-z]([/?]|$)", value)
+    return f"{'https' if is_name else 'http'}://{value}"
 
 
 class Destination:
@@ -77,7 +87,7 @@ class Destination:
 
 
 Key = Annotated[SecretStr, PlainValidator(ApiKey.of), FoundFile()]
-BaseUrl = Annotated[str, AfterValidator(_base_url), FoundFile(), Destination()]
+BaseUrl = Annotated[str, AfterValidator(check_base_url), FoundFile(), Destination()]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

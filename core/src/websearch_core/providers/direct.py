@@ -64,7 +64,7 @@ _REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh", re.IGNORECAS
 _MAX_GOODBYE = 300  # characters: a page with more text is read, although it leads elsewhere
 _MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
-_SILENT = 'the page has no content without running its scripts (reader="auto" runs them if a browser is installed)'
+_SILENT = "the page has no content without running its scripts; try another source"
 _MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 

@@ -151,7 +151,7 @@ class SearXNG:
         return {"Authorization": f"Basic {b64encode(self.api_key.get_secret_value().encode()).decode()}"}
 
     def _body(self, response: Response) -> dict[str, Any]:
-        if response.status == 403 and b"<" in response.content[:200]:
+        if response.status == 403 and not response.content.lstrip().startswith(b"{"):  # a page, or words of a proxy
             hint = "the server does not answer in JSON; add json under 'search: formats:' in its settings.yml"
             raise error_for(response, self, hint=hint, kind=AuthenticationError)
         if 300 <= response.status < 400:

@@ -8,12 +8,15 @@ settings file may set only fields annotated with `FoundFile`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cache
+from typing import Any, cast, get_type_hints
 from urllib.parse import urlsplit
 
-from pydantic import Secret, SecretStr
+from pydantic import ConfigDict, Secret, SecretStr, TypeAdapter, ValidationError
 
+from .._text.problems import describe_problem
+from .._text.suggestion import suggest_name
 from .._text.urls import canonicalize, parse_address
 from ..errors import ConfigurationError, UnsafeURL
 from ..keys._environ import describe_variable, read_variable
@@ -51,19 +54,37 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
 
 def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
     """
-    Raise an error for options that a found file may not set, as far as this is known before the provider is built.
+    Raise an error for options that are wrong, or that a found file may not set, in use or not.
 
-    A class without declared fields gets none of them, since its options may do anything. If the class declares its
-    fields, it rejects unknown options itself, from every source.
+    A class without declared fields gets none from a found file, since its options may do anything.
     """
     fields = field_notes(cls)
     for name, option in options.items():
+        if fields and (option.source.written or option.source != ARGUMENT):  # an argument of a call has no place
+            _check_option(cls, name, option)
         if option.source.trusted:
             continue
         if not find_found_file(fields.get(name, ())) and (name in fields or not fields):
             raise _make_refusal(cls, name, option.source, "may not be set here")
         if name in fields and is_secret(fields[name]) and is_in_keyring(option.value):
             raise _make_refusal(cls, name, option.source, "may not name a keyring here")
+
+
+def _check_option(cls: type[Any], name: str, option: Option) -> None:
+    where, fields = f"{option.source.place}: {option.source.key or name}", field_notes(cls)
+    if name not in fields and name != _KEY:  # a key that is not needed is ignored, with a warning
+        raise ConfigurationError(f"{where}: not an option{suggest_name(name, fields)}")
+    if name not in fields or is_secret(fields[name]):  # whose text may not be looked at here
+        return
+    try:
+        _make_validator(cast("Hashable", cls), name).validate_python(option.value)
+    except ValidationError as error:
+        raise ConfigurationError(f"{where}: {describe_problem(error.errors(include_input=False)[0])}") from None
+
+
+@cache
+def _make_validator(cls: Any, field: str) -> TypeAdapter[Any]:
+    return TypeAdapter(get_type_hints(cls, include_extras=True)[field], config=ConfigDict(arbitrary_types_allowed=True))
 
 
 def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:

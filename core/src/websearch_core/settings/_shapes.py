@@ -14,6 +14,7 @@ These mean the same::
     {"webSearch": {"provider": "tavily", "tavily": {"apiKey": "..."}}}
     {"webSearch.provider": "tavily", "webSearch.tavily.apiKey": "..."}
     {"search_provider": "duckduckgo", "read_provider": "jina", "max_page_length": 15000}
+    {"id": "web", "name": "Web", "version": "1", "enabled": true, "config": {"search_provider": "duckduckgo"}}
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ OTHER_NAMES: Mapping[str, str] = {
 SWITCH = "enabled"
 
 _WRAPPERS = ("web_search", "webSearch")
+_OF_MANIFEST = frozenset({"id", "name", "version", "entrypoint", "description"})  # beside `config` and `enabled`
 _OF_PROVIDER: Mapping[str, str] = {"api_key": "api_key", "url": "base_url"}  # beside `provider`, each for that one
 _ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off"}
 _IS_PLACE = re.compile(r"[/\\.:~]")  # a word without any of these is meant for something else than a file of this name
@@ -89,13 +91,16 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
 
 
 def _unwrap(table: Table) -> Iterator[tuple[str, Any, Source]]:
-    """Yield the entries inside a table ``web_search``, and those around it unless they are another program's."""
+    """Yield the entries inside a table ``web_search`` or a manifest, and those around it that are not for others."""
     entries = _split_names(table.entries, replace(table.source, written=table.prefix))
-    wrapped = [entry for entry in entries if entry[0] in _WRAPPERS and isinstance(entry[1], Mapping)]
+    tables = [entry for entry in entries if isinstance(entry[1], Mapping)]
+    wrapped, beside = [entry for entry in tables if entry[0] in _WRAPPERS], frozenset[str]()
+    if not wrapped and (wrapped := [entry for entry in tables if entry[0] == "config"]):
+        entries, beside = [entry for entry in entries if entry[0] not in _OF_MANIFEST], frozenset({SWITCH})
     for _, inside, source in wrapped:
         yield from _split_names(inside, source)
-    if not (wrapped and table.shared):
-        yield from (entry for entry in entries if entry not in wrapped)
+    around = (entry for entry in entries if entry not in wrapped)
+    yield from (entry for entry in around if not (wrapped and table.shared) or entry[0] in beside)
 
 
 def _split_names(entries: Mapping[Any, Any], source: Source) -> list[tuple[str, Any, Source]]:

@@ -199,6 +199,7 @@ class Tenants:
             raise ConfigurationError("allowed_domains: none of these is inside the domain policy")
         arguments |= {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
         web = WebSearch.resolve(None, cast("CommonArguments", arguments))
+        web._page_reader = web.reader  # noqa: SLF001 - our own; what a tenant asks for starts no browser
         self._share_services(web, own)
         return web
 
