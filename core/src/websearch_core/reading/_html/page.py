@@ -28,7 +28,7 @@ from .walls import find_wall, wall_notes
 
 _MIN_LENGTH = 120  # characters: a page with less text may have more in its structured data
 _MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
-_MOVES = b"$RC(", b"$RR(", b"$RS(", b"data-rci"  # React moves a streamed part to its place; faster than a pattern
+_MOVES = b"$RC(", b"$RR(", b"$RS(", b"data-rci"  # React moves a streamed part to its place, a <template>
 
 
 def read_html(
@@ -60,7 +60,7 @@ def read_html(
 
     text, decoding, beginning = to_utf8(data, content_type, most=_MAX_SIZE)
     hardened = harden(text.replace(b"\x00", b""))
-    streamed = any(move in text for move in _MOVES)
+    streamed = b"<template" in text and any(move in text for move in _MOVES)
     del text
     document = parse(hardened.source)
     facts = read_metadata(document, url)

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from markdownify import ATX, MarkdownConverter
 
 from ..._text.invisible import one_line
-from ..._text.terms import split_terms
+from ..._text.terms import list_terms
 from .._element import BLOCKS, HEADINGS, Element
 from .codeblock import code_text, is_gutter, language
 from .fences import code_fence
@@ -150,7 +150,7 @@ class _Converter(MarkdownConverter):
         while True:
             for child in children:
                 if isinstance(child, str):
-                    pieces.append(_escape(child, inside))
+                    pieces.append(_escape(child, inside) if "<" in child or "*" in child else child)
                     continue
                 tag, held, within = child.name, child.children, inside
                 if tag in _AROUND:
@@ -160,7 +160,8 @@ class _Converter(MarkdownConverter):
                         held = box.children
                 text = held[0] if held else ""
                 if direct and len(held) < 2 and isinstance(text, str):
-                    text = _escape(text, within)
+                    if "<" in text or "*" in text:
+                        text = _escape(text, within)
                     if convert := _CONVERSIONS.get(tag):
                         text = convert(self, child, text, inside) or ("\n" if tag in _SEPARATING else "")
                     pieces.append(text)
@@ -273,17 +274,16 @@ class _Converter(MarkdownConverter):
                 continue
             if node.name == "img" and node.get("alt"):
                 places[node] = length
-            if node.name in BLOCKS:
-                waiting.append(" ")
-            waiting += [*reversed(node.children), *([" "] if node.name in BLOCKS else [])]
+            edge = " " if node.name in BLOCKS else ""
+            waiting += [*edge, *reversed(node.children), *edge]
         text = "".join(pieces)
         some = islice(places.items(), _MAX_COMPARED)
         return {picture: text[max(0, place - _NEAR) : place + _NEAR] for picture, place in some}
 
     def _says_text_near(self, picture: Element, alt: str) -> bool:
         """Return whether most words of a description are in the text around the picture."""
-        near = {term.form for term in split_terms(self._texts_near.get(picture, ""))}
-        words = [term.form for term in split_terms(alt)]
+        near = set(list_terms(self._texts_near.get(picture, "")))
+        words = list_terms(alt)
         return bool(near) and sum(word in near for word in words) >= _REPEATS * len(words)
 
     def convert_img(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -529,11 +529,10 @@ _WITHIN_BOXES = _BOXES | {"p"}
 
 
 def _escape(text: str, around: Context) -> str:
-    if "<" in text and "_noformat" not in around:
-        text = TAG.sub("&lt;", text)
-    if "*" in text and (BOLD in around or EM in around) and "_noformat" not in around:
-        text = text.replace("*", "\\*")
-    return text
+    if "_noformat" in around:
+        return text
+    text = TAG.sub("&lt;", text)
+    return text.replace("*", "\\*") if BOLD in around or EM in around else text
 
 
 def _wrap(sign: str, text: str, parent_tags: Context) -> str:
