@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from .._runtime.clock import now
+from .._text.dates import count_back
 from .._text.escaping import escape_text, escape_url
 from .._text.invisible import removal_note, strip_invisible
 from .._text.quantity import quantity
@@ -76,10 +78,14 @@ def _escape_result(result: SearchResult) -> SearchResult:
     )
     author = result.author and " ".join(escape_text(result.author).split())
     content = result.content and _make_safe(result.content, result.url)
-    safe = title, snippet, url, author, content
-    if safe == (result.title, result.snippet, result.url, result.author, result.content):
+    words, published = result.published_text, result.published
+    if words:  # what a cache kept has its date already
+        words, published = " ".join(escape_text(words).split()), published or count_back(words, now())
+    safe = title, snippet, url, author, content, words
+    if safe == (result.title, result.snippet, result.url, result.author, result.content, ""):
         return result  # as most are
     update = {"title": title, "snippet": snippet, "url": url, "author": author, "content": content}
+    update |= {"published_text": words, "published": published}
     return result.model_copy(update=update)
 
 
@@ -134,7 +140,7 @@ def _cut_content(result: SearchResult, part: Excerpt) -> SearchResult:
 
 def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchError | None]) -> SearchResponse:
     """
-    Put the passages of *pages* into the first results; notes name those without passages, and why.
+    Put the passages of *pages* into the first results, or their beginnings; notes name those without, and why.
 
     None stands for a page that was not read, because the service returned its text.
     """
@@ -145,10 +151,12 @@ def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchErr
         place = _ordinal(n + 1)  # not its number, which a conversation can still change
         if isinstance(page, WebSearchError):
             notes.append(f"the {place} result could not be read ({page.code}): only its snippet is known")
-        elif page.passages:
+            continue
+        if not page.passages:
+            shown = "its beginning is shown" if page.content else "only its snippet is known"
+            notes.append(f"the page of the {place} result contains no word of the query: {shown}")
+        if page.content:
             results[n] = result.model_copy(update={"content": _close_code(page.content)})
-        else:
-            notes.append(f"the page of the {place} result contains no word of the query: only its snippet is known")
     return response.model_copy(update={"results": tuple(results)}).with_notes(*notes)
 
 

@@ -100,7 +100,7 @@ class Browser:
         return self._complete(page, response, url, here)
 
     def _complete(self, page: Page, response: Response, url: str, here: str) -> Page:
-        page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
+        page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name, "status": response.status})
         if response.truncated:
             page = page.model_copy(update={"truncated": True})
             return page.with_notes(f"the page is longer than the {self.max_bytes} bytes that were read")

@@ -147,6 +147,7 @@ class Crawl4ai:
             site_name=plain_text(about.get("og:site_name")) or None,
             links=_links(result.get("links")),
             rendered=True,
+            status=status if isinstance(status, int) else None,
             truncated=cut,
             provider=self.name,
             notes=(f"crawl4ai: the page is longer than {self.max_length} characters",) if cut else (),

@@ -230,7 +230,7 @@ class Direct:
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
         page: Page = yield Call(self._parse, response, here, current_call().choices)
-        page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
+        page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name, "status": response.status})
         if response.truncated or response.status == 206:
             page = page.model_copy(update={"truncated": True})
             return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")

@@ -190,6 +190,7 @@ class Firecrawl:
             description=plain_text(about.get("description") or about.get("ogDescription"))[:1000] or None,
             site_name=plain_text(about.get("ogSiteName")) or None,
             links=as_links(data.get("links")),
+            status=int(status) if status else None,
             provider=self.name,
             usage=parse_usage(about, credits="creditsUsed"),
             notes=_warning(data),

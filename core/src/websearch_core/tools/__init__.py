@@ -19,8 +19,9 @@ from ..render import CITATION_INSTRUCTION
 from ._arguments import PageArguments, SearchArguments
 from ._documents import PlainDocument, make_document
 from ._fixed import SearchDefaults
+from ._loading import Loading, OnError, list_urls
 from ._outputs import Output, OutputFormat, collect_texts
-from ._retrieval import ContentMode, Passages, Retrieval, list_urls, with_limit
+from ._retrieval import ContentMode, Passages, Retrieval
 from ._split import split_arguments
 from ._tenants import Configurable
 from ._web_tools import Run, WebTools, as_error
@@ -29,6 +30,8 @@ __all__ = [
     "DESCRIPTIONS",
     "Configurable",
     "ContentMode",
+    "Loading",
+    "OnError",
     "Output",
     "OutputFormat",
     "PageArguments",
@@ -44,7 +47,6 @@ __all__ = [
     "list_urls",
     "make_document",
     "split_arguments",
-    "with_limit",
 ]
 
 _SEARCH = (

@@ -8,18 +8,20 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
-from ..client._arguments import as_urls, check_number
+from ..client._arguments import check_number
 from ..errors import InvalidOption
+from ..models import Page
 from ._documents import PlainDocument, Put, find_source, make_document, put_pages
 from ._fixed import OF_CALL, FixedOptions, check_read_options, check_search_options
 
 if TYPE_CHECKING:
     from ..client import WebSearch
     from ..errors import WebSearchError
-    from ..models import Page, SearchResult
+    from ..models import SearchResult
     from ..reading import ReadOptions
 
 T = TypeVar("T")
+_NO_WORD = "the page contains no word of the query: this is its beginning"
 ContentMode: TypeAlias = Literal["snippet", "passages", "page"]
 
 
@@ -33,7 +35,8 @@ class Retrieval:
         k: Maximum number of documents.
         content: The text of a document: the ``snippet`` of the search; the ``passages`` of the page that answer the
             query, or all of a page that is short enough; or the whole ``page``. Pages are read concurrently. One that
-            cannot be read keeps its snippet, and its metadata has the code of the error as ``read_error``.
+            cannot be read keeps its snippet, and its metadata has the code of the error as ``read_error``; of one
+            without a word of the query, passages are its beginning, and ``read_note`` says so.
         search_options: More options of each search.
         read_options: The options of each page. Without a limit, passages have that of the `WebSearch`, and a page has
             none.
@@ -66,18 +69,28 @@ class Retrieval:
 
         """
         results = self.web.search(query, **self._options(k)).results
-        return _make_documents(results, self.web.read_many(self._urls(results), **self._part(query)))
+        return self._make_documents(results, self.web.read_many(self._urls(results), **self._part(query)))
 
     async def aretrieve(self, query: str, k: int | None = None) -> list[PlainDocument]:
         """Do the same as `retrieve` on the running event loop."""
         results = (await self.web.asearch(query, **self._options(k))).results
-        return _make_documents(results, await self.web.aread_many(self._urls(results), **self._part(query)))
+        return self._make_documents(results, await self.web.aread_many(self._urls(results), **self._part(query)))
 
     def _options(self, k: int | None) -> dict[str, Any]:
         return {**(self.search_options or {}), "limit": self.k if k is None else k}
 
     def _urls(self, results: Sequence[SearchResult]) -> list[str]:
         return [] if self.content == "snippet" else [result.url for result in results]
+
+    def _make_documents(
+        self, results: Sequence[SearchResult], pages: Sequence[Page | WebSearchError]
+    ) -> list[PlainDocument]:
+        return [
+            made.with_metadata(read_note=_NO_WORD)
+            if self.content == "passages" and isinstance(page, Page) and page.content and not page.passages
+            else made
+            for page, made in ((page, make_document(result, page)) for result, page in zip_longest(results, pages))
+        ]
 
     def _part(self, query: str) -> ReadOptions:
         if self.content == "page":
@@ -148,18 +161,3 @@ def with_limit(options: ReadOptions | Mapping[str, Any] | None, max_length: int 
     """
     given = {"max_length": max_length, **check_read_options(options)}
     return cast("ReadOptions", given)
-
-
-def list_urls(urls: str | Sequence[str]) -> list[str]:
-    """
-    Return one URL, or several, as a list.
-
-    Raises:
-        InvalidOption: It is neither.
-
-    """
-    return [urls] if isinstance(urls, str) else as_urls(urls)
-
-
-def _make_documents(results: Sequence[SearchResult], pages: Sequence[Page | WebSearchError]) -> list[PlainDocument]:
-    return [make_document(result, page) for result, page in zip_longest(results, pages)]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from math import inf
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ..._text.dates import count_back
 from ...errors import PageNotFound
-from ...models import Page, SearchResponse
+from ...models import Page, SearchResponse, SearchResult
 from .http import Lifetime, Validators
 
 VERSION = 1  # of the entries; also a part of their keys
@@ -51,7 +53,7 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: Literal[1] = 1
-    stored: float
+    stored: float = Field(ge=0, lt=1e11)  # what a date can express
     response: SearchResponse | None = None
     page: Page | None = None
     missing: _Missing | None = None
@@ -101,9 +103,19 @@ class Entry(BaseModel):
         """The answer."""
         if self.missing:
             return PageNotFound(self.missing.message, provider=self.missing.provider, status=self.missing.status)
-        answer = self.response or self.page
-        assert answer is not None
-        return answer
+        if self.page:
+            return self.page.model_copy(update={"fetched_at": datetime.fromtimestamp(self.stored, UTC)})
+        assert self.response is not None
+        results = tuple(_date_result(result, self.stored) for result in self.response.results)
+        return self.response if results == self.response.results else self.response.model_copy(update={"results": results})
+
+
+def _date_result(result: SearchResult, stored: float) -> SearchResult:
+    """Return *result* with the date that ``3 days ago`` meant when it was kept."""
+    if result.published or not result.published_text:
+        return result
+    said = datetime.fromtimestamp(stored, UTC)
+    return result.model_copy(update={"published": count_back(result.published_text, said)})
 
 
 def _as_bound(seconds: float) -> float | None:
