@@ -64,7 +64,7 @@ def test_json_has_results_with_citation_ids_and_a_list_of_sources():
     assert data == search_as_json(FOUND)
     assert data["results"][0] == {
         "title": "Kelp\n forests", "url": "https://a.example/", "snippet": "Brown\nalgae", "content": None, "author": None,
-        "score": None, "published": "2026-05-04T00:00:00Z", "provider": "stub", "found_by": [], "citation_id": 1,
+        "score": None, "published": "2026-05-04T00:00:00Z", "published_text": "", "provider": "stub", "found_by": [], "citation_id": 1,
     }  # fmt: skip
     assert data["sources"] == [
         {"id": 1, "title": "Kelp\n forests", "url": "https://a.example/", "read": False},
