@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from math import inf
@@ -151,6 +152,24 @@ def test_a_page_is_given_again_and_reading_on_is_one_fetch(path):
     assert fake.urls == [URL]
     assert [part.url for part in parts] == [URL, URL, URL, f"{URL}#x"]
     assert parts[2].passages
+
+
+def test_a_page_says_when_it_was_fetched_and_a_result_when_it_was_published(path, clock):
+    results = [SearchResult(title="Kelp", url=URL, published_text="3 days ago")]
+    web = WebSearch(FakeWeb(results, pages={URL: TEXT}), cache=str(path))
+    clock.now = datetime(2026, 5, 4, 9, tzinfo=UTC).timestamp()
+    web.read(URL), web.search("kelp")
+    clock.now += 1800
+
+    assert web.read(URL).fetched_at == datetime(2026, 5, 4, 9, tzinfo=UTC)
+    (kept,) = web.search("kelp").results
+    assert (kept.published_text, kept.published) == ("3 days ago", datetime(2026, 5, 1, tzinfo=UTC))
+
+
+def test_a_page_that_was_kept_before_it_had_a_status_can_be_read(path, clock):
+    entry = decode(b'{"stored": %d, "page": {"url": "%s", "content": "Kelp."}}' % (int(clock.now), URL.encode()))
+    assert (entry.answer.content, entry.answer.status) == ("Kelp.", None)
+    assert entry.answer.fetched_at.timestamp() == int(clock.now)
 
 
 def test_a_page_is_kept_once_however_its_url_is_spelled(path):
