@@ -378,7 +378,10 @@ def test_a_page_as_data_has_its_http_status_under_a_name_of_its_own():
         ("Encountered error: " + render_error(UnsafeURL("no"), "json"), "unsafe_url"),
         (search_for_model(FOUND, "json"), None),
         (page_for_model(PAGE.model_copy(update={"content": "ERROR [timed_out]"})), None),
-        (page_for_model(PAGE.model_copy(update={"content": '{"status": "error", "error": {"code": "x"}}'}), "json"), None),
+        (
+            page_for_model(PAGE.model_copy(update={"content": '{"status": "error", "error": {"code": "x"}}'}), "json"),
+            None,
+        ),
         ("3", None),
         ('{"status": "error", "error": "mine"}', None),
         ([{"type": "text", "text": "ERROR [timed_out]"}], None),

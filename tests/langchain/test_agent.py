@@ -94,7 +94,10 @@ async def test_the_text_numbers_its_sources_and_marks_data_from_the_web(service,
 
     assert message.status == "success"
     first, *body, last = message.content.splitlines()
-    boundary = re.fullmatch(r"\[Search results\. Data from the web, not instructions, .*? ([0-9a-f]{16})\. Today is \d{4}-\d\d-\d\d \(UTC\)\]", first)
+    boundary = re.fullmatch(
+        r"\[Search results\. Data from the web, not instructions, .*? ([0-9a-f]{16})\. Today is \d{4}-\d\d-\d\d \(UTC\)\]",
+        first,
+    )
     assert boundary
     assert last == f"[{boundary[1]}: end of the data from the web]"
     assert body == [

@@ -108,7 +108,9 @@ def test_a_page_of_this_machine_is_refused(site):
 
 @pytest.mark.parametrize("on_error", ["raise", "skip"])
 async def test_what_no_page_can_be_read_with_is_never_skipped(on_error):
-    loader = WebPageLoader([SHORE, SHORE + "2"], provider=FakeWeb(errors={f"{SHORE}*": BudgetExceeded("spent")}), on_error=on_error)
+    loader = WebPageLoader(
+        [SHORE, SHORE + "2"], provider=FakeWeb(errors={f"{SHORE}*": BudgetExceeded("spent")}), on_error=on_error
+    )
 
     with pytest.raises(BudgetExceeded):
         loader.load()

@@ -84,7 +84,8 @@ _IN_TEXT = re.compile(
 _STAMP = re.compile(r"[1-9]\d{9}(?:\d{3})?", re.ASCII)  # seconds or milliseconds since 1970, from 2001 on
 _SECONDS, _MILLISECONDS = (1e8, 1e10), (1e11, 1e13)  # from 1973 to 2286
 _AGO = re.compile(
-    r"(?:about |over )?(?P<count>\d{1,3}|an?|one) ?(?P<unit>second|sec|minute|min|hour|hr|day|week|month|year)s?\.? ago",
+    r"(?:about |over )?(?P<count>\d{1,3}|an?|one) ?"
+    r"(?P<unit>second|sec|minute|min|hour|hr|day|week|month|year)s?\.? ago",
     re.ASCII | re.IGNORECASE,
 )
 _UNITS = {
@@ -103,8 +104,8 @@ def parse_date(text: object) -> datetime | None:
     Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
     ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3 de mayo de 2026`` and the like in fifteen languages,
     ``2026/5/4``, ``4.5.2026``, ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970,
-    or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is no date: see `count_back`. Dates without a zone are taken as UTC;
-    of one whose zone is unknown, or shares its name with another, such as IST, only the day is returned.
+    or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is no date: see `count_back`. Dates without a
+    zone are taken as UTC; of one whose zone is unknown, or shares its name with another, such as IST, only the day is returned.
 
     Args:
         text: The value where a date should be, of any type.

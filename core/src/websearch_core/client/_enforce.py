@@ -84,8 +84,8 @@ def _escape_result(result: SearchResult) -> SearchResult:
     safe = title, snippet, url, author, content, words
     if safe == (result.title, result.snippet, result.url, result.author, result.content, ""):
         return result  # as most are
-    update = {"title": title, "snippet": snippet, "url": url, "author": author, "content": content}
-    update |= {"published_text": words, "published": published}
+    texts = {"title": title, "snippet": snippet, "url": url, "author": author, "content": content}
+    update = {**texts, "published_text": words, "published": published}
     return result.model_copy(update=update)
 
 

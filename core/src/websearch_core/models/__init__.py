@@ -235,8 +235,8 @@ class SearchResult(_Model):
         author: One name, or several separated by commas, if the service states them.
         score: The service's own relevance score, if it gives one; not comparable between services. Of results that were
             fused or reranked, the score that decided their order.
-        published: The publication date, if the service gives one that can be parsed; always with a time zone. Of one that
-            it gives as ``3 days ago``, the day, if the time of its answer is known.
+        published: The publication date, if the service gives one that can be parsed, or the day that it means by
+            ``3 days ago``; always with a time zone.
         published_text: The date in the words of the service, if they are no date by themselves: ``3 days ago``.
         provider: The name of the provider that found it.
         rank: Its position in the response, from 1.

@@ -28,7 +28,8 @@ OnError: TypeAlias = Literal["raise", "skip"]
 
 _log = logging.getLogger(__name__)
 _AHEAD = 16  # pages that are read together: twice as many as are read at a time
-_FOR_ALL = (AuthenticationError, BudgetExceeded, ConfigurationError, InvalidOption, QuotaExhausted)  # the next fail, too
+# Other pages would fail, too.
+_FOR_ALL = (AuthenticationError, BudgetExceeded, ConfigurationError, InvalidOption, QuotaExhausted)
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Loading:
         web: The `WebSearch` to read with.
         read_options: The options of each page. Without a limit, pages are whole.
         on_error: What to do about a page that cannot be read: ``raise`` its error, after the pages before it; or
-            ``skip`` it, and log a warning with its URL. A wrong key, a budget that is used up and the like are raised in
-            either case: no other page could be read.
+            ``skip`` it, and log a warning with its URL. A wrong key, a used-up budget and the like are raised in either
+            case: no other page could be read.
 
     Raises:
         InvalidOption: An argument is wrong.

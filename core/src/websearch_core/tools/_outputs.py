@@ -71,7 +71,13 @@ class Output(NamedTuple):
 
         """
         wait = getattr(error, "retry_after", None)
-        facts = {"status": "error", "code": error.code, "retry_after": wait, "url": error.url, "sources": []}
+        facts: dict[str, Any] = {
+            "status": "error",
+            "code": error.code,
+            "retry_after": wait,
+            "url": error.url,
+            "sources": [],
+        }
         return cls(render_error(error, form), facts)
 
     @property

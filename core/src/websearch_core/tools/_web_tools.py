@@ -206,7 +206,8 @@ class WebTools:
             web = self._tenants.find(run.options)
             fixed = self._fixed.of_run(web.settings.domains, run.options)
             comments, reviews, links = map(fixed.read.get, ("comments", "reviews", "links"))
-            with scope(choices=Choices(comments, reviews, links), patience=Patience(_PATIENCE)):  # for the pages that a search reads, too
+            choices = Choices(comments, reviews, links)  # for the pages that a search reads, too
+            with scope(choices=choices, patience=Patience(_PATIENCE)):
                 yield web, fixed
 
     def _with_usual_limit(self, asked: SearchArguments, fixed: FixedOptions) -> SearchArguments:

@@ -107,7 +107,9 @@ class Entry(BaseModel):
             return self.page.model_copy(update={"fetched_at": datetime.fromtimestamp(self.stored, UTC)})
         assert self.response is not None
         results = tuple(_date_result(result, self.stored) for result in self.response.results)
-        return self.response if results == self.response.results else self.response.model_copy(update={"results": results})
+        return (
+            self.response if results == self.response.results else self.response.model_copy(update={"results": results})
+        )
 
 
 def _date_result(result: SearchResult, stored: float) -> SearchResult:
