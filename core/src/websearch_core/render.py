@@ -228,13 +228,9 @@ def render_error(error: WebSearchError, form: str = "text") -> str:
 
 def find_error_code(content: object) -> str | None:
     """
-    Return the ``code`` of the error in what a tool returned, or None if the call succeeded.
+    Return the ``code`` of the error in the *content* that a tool returned, as text or JSON; None if it succeeded.
 
     A success never begins like an error: our own words come before any text from the web.
-
-    Args:
-        content: The content for the model, as text, Markdown or JSON; or content blocks, which are a success.
-
     """
     if not isinstance(content, str):
         return None
@@ -420,13 +416,13 @@ def _search_as_markdown(response: SearchResponse) -> str:
 
 def list_images(response: SearchResponse) -> str:
     """Return the images as lines of text; as images, a front end would fetch them."""
-    images, more = response.images[:_MAX_IMAGES], len(response.images) - _MAX_IMAGES
     lines = [
         f"- {_join_lines(image.description) or 'no description'} — {image.url}"
         + (f" (on {image.page_url})" if image.page_url else "")
-        for image in images
+        for image in response.images[:_MAX_IMAGES]
     ]
-    return "\n".join([*lines, *([f"- and {more} more"] if more > 0 else [])])
+    more = len(response.images) - len(lines)
+    return "\n".join([*lines, f"- and {more} more"] if more else lines)
 
 
 def _describe_date(result: SearchResult) -> str:

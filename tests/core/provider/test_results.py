@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from websearch_core.client._enforce import enforce_page, enforce_query
 from websearch_core.errors import BadResponse
 from websearch_core.models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from websearch_core.provider._results import in_domains, parse_images, parse_results, plain_text, take_results
+from websearch_core.testing import stop_clock
 
 
 @pytest.mark.parametrize(
@@ -218,3 +221,15 @@ def test_urls_without_a_scheme_are_https():
     (image,) = parse_images(["//a.example/c.png"])
 
     assert (result.url, image.url) == ("https://a.example/b", "https://a.example/c.png")
+
+
+def test_the_words_of_a_service_for_a_date_are_kept_with_the_day_that_they_mean():
+    items = [
+        {"title": "Kelp", "url": "https://sea.example/", "date": date} for date in ("3 days ago", "vor 3 Tagen", 0)
+    ]
+    with stop_clock(datetime(2026, 5, 4, 9, tzinfo=UTC)):
+        one, other, none = parse_results(items, "sea", published="date")
+
+    assert (one.published_text, one.published) == ("3 days ago", datetime(2026, 5, 1, tzinfo=UTC))
+    assert (other.published_text, other.published) == ("vor 3 Tagen", None)
+    assert (none.published_text, none.published) == ("", None)

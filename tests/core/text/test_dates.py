@@ -237,9 +237,9 @@ def test_every_zone_that_we_name_has_the_same_offset_wherever_the_name_is_used()
 @pytest.mark.parametrize(
     ("words", "day"),
     [
-        ("3 days ago", 1), ("a day ago", 3), ("1 day ago", 3), ("yesterday", 3), ("Today", 4), ("2 weeks ago", -10),
+        ("3 days ago", 1), ("a day ago", 3), ("1 day ago", 3), ("yesterday", 3), ("2 weeks ago", -10),
         ("10 hours ago", 3), ("an hour ago", 4), ("9 hrs. ago", 4), ("5 mins ago", 4), ("30 Seconds ago", 4),
-        ("about 1 month ago", -26), ("1 year ago", -361),
+        ("1 month ago", -26), ("1 year ago", -361),
     ],
 )  # fmt: skip
 def test_words_count_back_from_when_they_were_said(words, day):
@@ -247,7 +247,7 @@ def test_words_count_back_from_when_they_were_said(words, day):
     assert find_words(f" {words}\n") == words
 
 
-@pytest.mark.parametrize("words", ["vor 3 Tagen", "hace 3 días", "3日前", "4 Mar", "4/5"])
+@pytest.mark.parametrize("words", ["about 3 days ago", "vor 3 Tagen", "hace 3 días", "3日前", "4 Mar", "4/5"])
 def test_words_that_only_a_reader_understands_are_kept(words):
     assert count_back(words, MORNING) is None
     assert find_words(words) == (words if words != "4/5" else "")

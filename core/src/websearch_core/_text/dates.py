@@ -83,16 +83,8 @@ _IN_TEXT = re.compile(
 )
 _STAMP = re.compile(r"[1-9]\d{9}(?:\d{3})?", re.ASCII)  # seconds or milliseconds since 1970, from 2001 on
 _SECONDS, _MILLISECONDS = (1e8, 1e10), (1e11, 1e13)  # from 1973 to 2286
-_AGO = re.compile(
-    r"(?:about |over )?(?P<count>\d{1,3}|an?|one) ?"
-    r"(?P<unit>second|sec|minute|min|hour|hr|day|week|month|year)s?\.? ago",
-    re.ASCII | re.IGNORECASE,
-)
-_UNITS = {
-    "sec": timedelta(seconds=1), "min": timedelta(minutes=1), "hou": timedelta(hours=1), "hr": timedelta(hours=1),
-    "day": timedelta(1), "wee": timedelta(7), "mon": timedelta(30), "yea": timedelta(365),
-}  # fmt: skip
-_DAYS_AGO = {"today": 0, "yesterday": 1}
+_AGO = re.compile(r"(\d{1,3}|an?) ?(sec|min|hour|hr|day|week|month|year)[a-z]*\.? ago|yesterday", re.IGNORECASE)
+_HOURS = {"sec": 0, "min": 1 / 60, "hour": 1, "hr": 1, "day": 24, "week": 168, "month": 720, "year": 8760}
 _WORDS = re.compile(r"(?=.*\d)(?=.*[^\W\d_])(?!.*\d{4}).{2,40}")  # 3 days ago, vor 3 Tagen, 4 Mar
 _MAX_LENGTH = 80  # characters: no date is longer, and longer text would cost the patterns time
 
@@ -104,8 +96,9 @@ def parse_date(text: object) -> datetime | None:
     Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
     ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3 de mayo de 2026`` and the like in fifteen languages,
     ``2026/5/4``, ``4.5.2026``, ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970,
-    or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is no date: see `count_back`. Dates without a
-    zone are taken as UTC; of one whose zone is unknown, or shares its name with another, such as IST, only the day is returned.
+    or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is no date: see `count_back`. Dates without
+    a zone are taken as UTC; of one whose zone is unknown, or shares its name with another, such as IST, only the day is
+    returned.
 
     Args:
         text: The value where a date should be, of any type.
@@ -125,31 +118,18 @@ def parse_date(text: object) -> datetime | None:
 
 
 def find_words(value: object) -> str:
-    """Return the words where a date should be, if they tell a reader one without a year: ``3 days ago``, ``4 Mar``."""
+    """Return the words where a date should be, if a reader understands them: ``3 days ago``, ``vor 3 Tagen``."""
     text = " ".join(value.split()) if isinstance(value, str) and len(value) <= _MAX_LENGTH else ""
-    is_known = text.lower() in _DAYS_AGO or _AGO.fullmatch(text) or _WORDS.fullmatch(text)
-    return text if is_known and not parse_date(text) else ""
+    return text if (_AGO.fullmatch(text) or _WORDS.fullmatch(text)) and not parse_date(text) else ""
 
 
 def count_back(words: str, at: datetime) -> datetime | None:
-    """
-    Return the day that *words* such as ``3 days ago``, ``an hour ago`` or ``yesterday`` name, in UTC.
-
-    A month has 30 days, and a year 365.
-
-    Args:
-        words: The words, in English.
-        at: When they were said.
-
-    """
-    if (days := _DAYS_AGO.get(words.lower())) is not None:
-        ago = timedelta(days)
-    elif found := _AGO.fullmatch(words):
-        count = int(found["count"]) if found["count"].isdigit() else 1
-        ago = count * _UNITS[found["unit"][:3].lower()]
-    else:
+    """Return the day, in UTC, that words such as ``3 days ago`` or ``yesterday`` meant at a time; None for others."""
+    if not (found := _AGO.fullmatch(words)):
         return None
-    return (at.astimezone(UTC) - ago).replace(hour=0, minute=0, second=0, microsecond=0)
+    count, unit = found[1] or "1", (found[2] or "day").lower()
+    then = at - timedelta(hours=_HOURS[unit] * (int(count) if count.isdigit() else 1))
+    return then.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def find_date(text: str) -> datetime | None:

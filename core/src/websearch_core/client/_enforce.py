@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from .._runtime.clock import now
-from .._text.dates import count_back
 from .._text.escaping import escape_text, escape_url
 from .._text.invisible import removal_note, strip_invisible
 from .._text.quantity import quantity
@@ -78,14 +75,12 @@ def _escape_result(result: SearchResult) -> SearchResult:
     )
     author = result.author and " ".join(escape_text(result.author).split())
     content = result.content and _make_safe(result.content, result.url)
-    words, published = result.published_text, result.published
-    if words:  # what a cache kept has its date already
-        words, published = " ".join(escape_text(words).split()), published or count_back(words, now())
+    words = result.published_text and " ".join(escape_text(result.published_text).split())
     safe = title, snippet, url, author, content, words
-    if safe == (result.title, result.snippet, result.url, result.author, result.content, ""):
+    if safe == (result.title, result.snippet, result.url, result.author, result.content, result.published_text):
         return result  # as most are
-    texts = {"title": title, "snippet": snippet, "url": url, "author": author, "content": content}
-    update = {**texts, "published_text": words, "published": published}
+    update = {"title": title, "snippet": snippet, "url": url, "author": author, "content": content}
+    update["published_text"] = words
     return result.model_copy(update=update)
 
 
@@ -132,10 +127,7 @@ def _cut_content(result: SearchResult, part: Excerpt) -> SearchResult:
     if not result.content or part.max_length is None or length <= part.max_length:
         return result
     page = Page(url=result.url, content=result.content, content_length=length, original_length=length)
-    cut = part.of(page)
-    if not cut.passages:
-        cut = replace(part, query=None).of(page)
-    return result.model_copy(update={"content": _close_code(cut.content)})
+    return result.model_copy(update={"content": _close_code(part.of(page).content)})
 
 
 def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchError | None]) -> SearchResponse:

@@ -276,10 +276,8 @@ class _CacheProvider(ProviderWrapper[Cache]):
     def _give(self, entry: Entry, *, stale: bool = False, validated: bool = False) -> Any:
         emit(CacheHit(provider=self.name, age=entry.age, stale=stale, validated=validated))
         answer: Any = entry.answer
-        if isinstance(answer, PageNotFound):
-            return answer
         seen = {"fetched_at": now()} if validated else {}
-        return free(answer, outcomes=(), **seen)  # nobody was asked
+        return answer if isinstance(answer, PageNotFound) else free(answer, outcomes=(), **seen)  # nobody was asked
 
     def _replace_failure(self, answer: A | WebSearchError, entry: Entry | None, seconds: float) -> A | WebSearchError:
         """Return what *entry* holds if the service failed, after *seconds*, and it is not too old for that."""

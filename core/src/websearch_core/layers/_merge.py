@@ -134,7 +134,6 @@ def _merge_finds(finds: Sequence[_Find], score: float) -> SearchResult:
     for find in finds:
         found_by.setdefault(find.finder, find.rank)
     dates = [result.published for result in results if result.published]
-    words = next((result.published_text for result in results if result.published_text), "")
     return results[0].model_copy(
         update={
             "url": min((result.url for result in results), key=_url_order),
@@ -143,7 +142,6 @@ def _merge_finds(finds: Sequence[_Find], score: float) -> SearchResult:
             "content": max((result.content for result in results if result.content), key=len, default=None),
             "author": next((result.author for result in results if result.author), None),
             "published": next((date for date in dates if date.hour or date.minute), dates[0] if dates else None),
-            "published_text": "" if dates else words,
             "provider": finds[0].finder,
             "score": score,
             "found_by": tuple(found_by.items()),

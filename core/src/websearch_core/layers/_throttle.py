@@ -183,7 +183,7 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             yield Sleep(shorten(wait))
 
     def _check_time(self, wait: float, rest: float, *, of_host: bool) -> None:
-        """Raise an error if the wait is too long; *rest* is how long the service, or a page's host, wants no requests."""
+        """Raise an error if the wait is too long; *rest* is how long the service or host still wants no requests."""
         is_patient = not rest or current_call().patience.allows(rest)
         if of_host and rest and (rest > min(_LONGEST_HOST_REST, time_left()) or not is_patient):
             why = f"the page's host asked to be left alone for another {rest:.0f} s"

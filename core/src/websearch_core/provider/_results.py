@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from operator import methodcaller
 from typing import Any
 
-from .._text.dates import find_words, parse_date
+from .._runtime.clock import now
+from .._text.dates import count_back, find_words, parse_date
 from .._text.invisible import is_printable_ascii, strip_invisible
 from .._text.markup import strip_markup
 from .._text.urls import is_web_url
@@ -53,7 +54,7 @@ def parse_results(
             taken as HTTPS.
         snippet: Where the snippet is: plain text or markup.
         score: Where the score is: a number.
-        published: Where the date is, in any common form; what is none, as ``3 days ago``, is kept as it is.
+        published: Where the date is, in any common form; of ``3 days ago``, the words are kept, too.
         author: Where the author is: a text, or a list of names or of objects that have a ``name``.
         content: Where the text of the page is, as Markdown, if the service returns that.
         snippet_length: Cut longer snippets: for services that send a whole text where others send an extract.
@@ -73,15 +74,16 @@ def parse_results(
         address = find_url(item)
         if not isinstance(address, str) or not is_web_url(address := _absolute(address)):
             continue
-        text = plain_text(find_snippet(item))
+        text, date = plain_text(find_snippet(item)), find_published(item)
+        words = find_words(date)
         results.append(
             SearchResult(
                 title=" ".join(plain_text(find_title(item)).split()) or address,
                 url=address,
                 snippet=text if snippet_length is None else _cut(text, snippet_length),
                 score=as_number(find_score(item)),
-                published=parse_date(find_published(item)),
-                published_text=find_words(find_published(item)),
+                published=parse_date(date) or count_back(words, now()),  # the service answers now
+                published_text=words,
                 author=join_names(find_author(item)),
                 content=as_text(find_content(item)),
                 provider=provider,

@@ -19,9 +19,8 @@ from ..render import CITATION_INSTRUCTION
 from ._arguments import PageArguments, SearchArguments
 from ._documents import PlainDocument, make_document
 from ._fixed import SearchDefaults
-from ._loading import Loading, OnError, list_urls
 from ._outputs import Output, OutputFormat, collect_texts
-from ._retrieval import ContentMode, Passages, Retrieval
+from ._retrieval import ContentMode, Loading, OnError, Passages, Retrieval, list_urls
 from ._split import split_arguments
 from ._tenants import Configurable
 from ._web_tools import Run, WebTools, as_error

@@ -60,25 +60,13 @@ class Output(NamedTuple):
     @classmethod
     def of_error(cls, error: WebSearchError, form: OutputFormat = "text") -> Output:
         """
-        Return what a call that failed leaves behind.
+        Return what a call that failed leaves behind; `as_error` makes an *error* of any exception.
 
-        Its artifact has ``status``, ``code``, ``retry_after`` and ``url``, which are None if they are not known, and no
+        The artifact has ``status``, ``code``, ``retry_after`` and ``url``, which are None if they are not known, and no
         ``sources``. The URL is for the program: that of a service may be one of your network.
-
-        Args:
-            error: The error; `as_error` makes one of any exception.
-            form: The format of the content: ``json``, or anything else for plain text.
-
         """
-        wait = getattr(error, "retry_after", None)
-        facts: dict[str, Any] = {
-            "status": "error",
-            "code": error.code,
-            "retry_after": wait,
-            "url": error.url,
-            "sources": [],
-        }
-        return cls(render_error(error, form), facts)
+        facts = {"status": "error", "code": error.code, "retry_after": getattr(error, "retry_after", None)}
+        return cls(render_error(error, form), {**facts, "url": error.url, "sources": []})
 
     @property
     def documents(self) -> list[PlainDocument]:

@@ -9,9 +9,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..._text.dates import count_back
 from ...errors import PageNotFound
-from ...models import Page, SearchResponse, SearchResult
+from ...models import Page, SearchResponse
 from .http import Lifetime, Validators
 
 VERSION = 1  # of the entries; also a part of their keys
@@ -106,18 +105,7 @@ class Entry(BaseModel):
         if self.page:
             return self.page.model_copy(update={"fetched_at": datetime.fromtimestamp(self.stored, UTC)})
         assert self.response is not None
-        results = tuple(_date_result(result, self.stored) for result in self.response.results)
-        return (
-            self.response if results == self.response.results else self.response.model_copy(update={"results": results})
-        )
-
-
-def _date_result(result: SearchResult, stored: float) -> SearchResult:
-    """Return *result* with the date that ``3 days ago`` meant when it was kept."""
-    if result.published or not result.published_text:
-        return result
-    said = datetime.fromtimestamp(stored, UTC)
-    return result.model_copy(update={"published": count_back(result.published_text, said)})
+        return self.response
 
 
 def _as_bound(seconds: float) -> float | None:
