@@ -21,6 +21,7 @@ from llamaindex_websearch import ToolError, WebSearchToolSpec
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound
 from websearch_core.layers import leaves
+from websearch_core.render import find_error_code
 
 Sea = Callable[..., WebSearch]
 Script = Callable[..., MockFunctionCallingLLM]
@@ -347,3 +348,24 @@ async def test_a_react_agent_searches_and_answers(sea: Sea, scripted: Script, fo
     assert answer == "Brown [1]."
     assert "1. Kelp — https://sea.example/kelp" in found.content
     assert not found.is_error
+
+
+@pytest.mark.parametrize("name", ["search", "brave_search", "duckduckgo_full_search"])
+def test_a_method_of_another_spec_is_answered_with_the_line_to_write(sea: Sea, name: str) -> None:
+    spec = WebSearchToolSpec(web=sea())
+    with pytest.raises(AttributeError, match=rf"{name}.*: write documents = spec\.web_search\(query, ") as error:
+        getattr(spec, name)
+    assert not hasattr(spec, "anything")
+
+    names: dict[str, Any] = {"spec": spec, "query": "kelp"}
+    exec(str(error.value).partition(": write ")[2], names)
+    assert names["documents"][0].text == "Kelp is a brown alga."
+
+
+async def test_the_failed_call_of_an_agent_has_the_error_as_data(sea: Sea) -> None:
+    _, read = WebSearchToolSpec(web=sea()).to_tool_list()
+    output = await acall_tool(read, {"url": "https://sea.example/lost"})
+
+    assert output.is_error
+    assert (output.exception.error.code, output.exception.error.url) == ("page_not_found", "https://sea.example/lost")
+    assert find_error_code(output.content) == find_error_code(str(output.exception)) == "page_not_found"

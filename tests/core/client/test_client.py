@@ -8,6 +8,7 @@ import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -30,7 +31,7 @@ from websearch_core.errors import (
 )
 from websearch_core.keys import pickle_keys
 from websearch_core.settings import Settings
-from websearch_core.testing import SECRET
+from websearch_core.testing import SECRET, stop_clock
 
 pytestmark = pytest.mark.enable_socket
 
@@ -591,3 +592,11 @@ def test_a_page_in_no_index_is_read_without_remark(server, http, tmp_path, call)
 
     assert call(web, "read", server.url).notes == ()
     assert call(web, "read", "https://a.example/").content == "kelp"
+
+
+def test_a_page_says_when_it_was_fetched_and_with_which_status(server, http, tavily, call):
+    server.answers["/teapot"] = http("Only stones.", "203 Non-Authoritative Information", "Content-Type: text/plain")
+    with stop_clock(datetime(2026, 5, 4, 9, tzinfo=UTC)):
+        page = call(tavily(), "read", f"{server.url}/teapot")
+
+    assert (page.fetched_at, page.status) == (datetime(2026, 5, 4, 9, tzinfo=UTC), 203)
