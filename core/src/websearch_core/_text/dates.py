@@ -120,7 +120,7 @@ def parse_date(text: object) -> datetime | None:
 def find_words(value: object) -> str:
     """Return the words where a date should be, if a reader understands them: ``3 days ago``, ``vor 3 Tagen``."""
     text = " ".join(value.split()) if isinstance(value, str) and len(value) <= _MAX_LENGTH else ""
-    return text if (_AGO.fullmatch(text) or _WORDS.fullmatch(text)) and not parse_date(text) else ""
+    return text if (_AGO.fullmatch(text) or _WORDS.fullmatch(text)) else ""
 
 
 def count_back(words: str, at: datetime) -> datetime | None:
