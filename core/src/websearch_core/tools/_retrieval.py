@@ -215,13 +215,7 @@ def _with_limit(options: ReadOptions | Mapping[str, Any] | None, max_length: int
 
 
 def list_urls(urls: str | Sequence[str]) -> list[str]:
-    """
-    Return one URL, or several, as a list.
-
-    Raises:
-        InvalidOption: It is neither.
-
-    """
+    """Return one URL, or several, as a list; raise `InvalidOption` if it is neither."""
     return [urls] if isinstance(urls, str) else as_urls(urls)
 
 
