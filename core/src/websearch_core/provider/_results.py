@@ -75,15 +75,15 @@ def parse_results(
         if not isinstance(address, str) or not is_web_url(address := _absolute(address)):
             continue
         text, date = plain_text(find_snippet(item)), find_published(item)
-        published = parse_date(date)
-        words = find_words(date) if date and not published else ""
+        day = parse_date(date)
+        words = find_words(date) if date and not day else ""
         results.append(
             SearchResult(
                 title=" ".join(plain_text(find_title(item)).split()) or address,
                 url=address,
                 snippet=text if snippet_length is None else _cut(text, snippet_length),
                 score=as_number(find_score(item)),
-                published=count_back(words, now()) if words else published,  # the service answers now
+                published=count_back(words, now()) if words else day,  # the service answers now
                 published_text=words,
                 author=join_names(find_author(item)),
                 content=as_text(find_content(item)),
