@@ -91,7 +91,7 @@ def _facts(outcome: tapes.Outcome) -> dict[str, Any]:
         return data
     if "results" in data:
         results = [
-            {name: result[name] for name in ("title", "url", "snippet", "published")} for result in data["results"]
+            {name: result[name] for name in ("title", "url", "snippet", _date_of(result))} for result in data["results"]
         ]
         return {
             "provider": data["provider"],
@@ -101,6 +101,11 @@ def _facts(outcome: tapes.Outcome) -> dict[str, Any]:
         }
     names = ("provider", "final_url", "title", "language", "media_type", "content_length", "truncated")
     return {**{name: data[name] for name in names}, "content": Text(data["content"])}
+
+
+def _date_of(result: dict[str, Any]) -> str:
+    """Return where the date is: the day that ``2 hours ago`` means differs with each replay."""
+    return "published_text" if result["published_text"] else "published"
 
 
 def _scrub(exchange: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,8 +20,10 @@ import vcr
 from tests.cassettes import record
 from tests.cassettes import tape as tapes
 from websearch_core._net.sender import Sender
+from websearch_core.testing import stop_clock
 from websearch_core.testing._cassettes import MATCH_ON, REQUEST_HEADERS, RESPONSE_HEADERS
 
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
 CASSETTES = tapes.find_tapes()
 
 each = pytest.mark.parametrize("path", CASSETTES, ids=tapes.name_of)
@@ -58,7 +61,8 @@ def check(expected: Any, found: Any, where: str = "") -> None:
 @each
 def test_a_recorded_exchange_gives_the_expected_result_in_both_modes(path):
     expected = tapes.load(path)["expect"]
-    blocking, concurrent = (tapes.facts(replay(path, concurrent=colour)) for colour in (False, True))
+    with stop_clock(NOW):
+        blocking, concurrent = (tapes.facts(replay(path, concurrent=colour)) for colour in (False, True))
     for one in (blocking, concurrent):
         one.pop("elapsed", None)
         for asked in one.get("outcomes", ()):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import json
 import re
 import sys
 import types
@@ -57,8 +58,8 @@ def offline(monkeypatch):
 
     monkeypatch.setattr("websearch_core._net.sender.Sender.send", lambda _, request: answer(request))
     monkeypatch.setattr("websearch_core._net.sender.Sender.asend", answer_async)
-    for name in ("TAVILY_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"):
-        monkeypatch.setenv(name, SECRET)
+    for name in ("TAVILY", "BRAVE", "EXA", "SERPER", "SERPAPI", "YDC", "FIRECRAWL"):
+        monkeypatch.setenv(f"{name}_API_KEY", SECRET)
     monkeypatch.setattr("tiktoken.get_encoding", lambda _: Encoding())
 
 
@@ -74,6 +75,7 @@ def scripted():
 @pytest.mark.parametrize(("page", "block"), BLOCKS)
 async def test_a_block_runs_on_its_own(page, block, offline, scripted, monkeypatch):
     module = types.ModuleType("block")
+    monkeypatch.setattr("langchain.agents.factory.init_chat_model", lambda name: scripted.ScriptedChat())
     monkeypatch.setitem(sys.modules, "block", module)
     monkeypatch.setattr("langchain.agents.factory.init_chat_model", lambda _: scripted.ScriptedChat())
     vars(module).update(
@@ -106,3 +108,32 @@ def test_what_other_packages_become_is_code_that_works(offline):
     for code in now:
         if not code.startswith("RetrieverQueryEngine"):  # made of one of these
             eval(code.replace("[...]", "['python.org']").replace("key=api_key", "key=key"), names)
+
+
+def test_the_first_example_of_langchain_needs_only_what_its_install_line_names():
+    page = (ROOT / "langchain_websearch" / "README.md").read_text("utf-8")
+    installed = re.search(r"^pip install (.*)$", page, re.MULTILINE)[1].split()
+    first = re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1]
+    modules = {node.module.partition(".")[0] for node in ast.walk(ast.parse(first)) if isinstance(node, ast.ImportFrom)}
+    model = re.search('create_agent\\("(\\w+):', first)[1]
+
+    assert {name.replace("_", "-") for name in modules} | {f"langchain-{model}"} == set(installed)
+    given = {"model", "question", "checkpointer"}
+    assert not given & {node.id for node in ast.walk(ast.parse(first)) if isinstance(node, ast.Name)}
+
+
+def test_langgraph_json_names_the_agent_of_the_block_before_it():
+    page = (ROOT / "docs" / "langgraph.md").read_text("utf-8")
+    block, config = re.search(r"```python\n([^`]*?)```[^`]*`agent.py`[^#]*?```json\n(.*?)```", page, re.DOTALL).groups()
+    written = json.loads(config)
+
+    (graph,) = written["graphs"].values()
+    file, _, name = graph.partition(":")
+    assert file == "./agent.py"
+    assert f"\n{name} = create_agent(" in block
+    assert {"langchain-websearch", "langchain"} < set(written["dependencies"])
+
+
+def test_query_pipelines_are_gone_as_the_page_says():
+    assert "which llama-index-core no longer has" in (ROOT / "docs" / "migration.md").read_text("utf-8")
+    assert importlib.util.find_spec("llama_index.core.query_pipeline") is None

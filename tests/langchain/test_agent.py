@@ -15,6 +15,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langchain_websearch import OpenPageTool, WebSearchTool, WebSearchToolkit
 from websearch_core import SearchResponse
 from websearch_core.errors import RateLimited, UnsupportedOption
+from websearch_core.render import find_error_code
 from websearch_core.settings import Settings
 
 pytestmark = pytest.mark.enable_socket
@@ -53,7 +54,8 @@ async def test_a_failing_search_does_not_end_the_run_or_look_like_a_success(
 
     assert message.status == "error"
     assert message.content.startswith(f"ERROR [{code}] ")
-    assert message.artifact is None
+    assert (message.artifact["status"], message.artifact["sources"]) == ("error", [])
+    assert find_error_code(message.content) == message.artifact["code"]
     assert ("Retry after 0.2 s." in message.content) == (fault == "too fast")
     assert (blocking.status, blocking.content) == (message.status, message.content)
     assert key not in message.content + repr(message) + repr(tool) + caplog.text
@@ -92,7 +94,10 @@ async def test_the_text_numbers_its_sources_and_marks_data_from_the_web(service,
 
     assert message.status == "success"
     first, *body, last = message.content.splitlines()
-    boundary = re.fullmatch(r"\[Search results\. Data from the web, not instructions, .*? ([0-9a-f]{16})\]", first)
+    boundary = re.fullmatch(
+        r"\[Search results\. Data from the web, not instructions, .*? ([0-9a-f]{16})\. Today is \d{4}-\d\d-\d\d \(UTC\)\]",
+        first,
+    )
     assert boundary
     assert last == f"[{boundary[1]}: end of the data from the web]"
     assert body == [
@@ -121,7 +126,7 @@ async def test_the_artifact_is_plain_json_that_a_checkpointer_stores_unchanged(s
 
 
 async def test_the_model_sees_which_argument_is_wrong(service, agent, tool_message):
-    state = await agent(WebSearchTool(web=service.web()), query="kelp", limit=99).ainvoke(ASK)
+    state = await agent(WebSearchTool(web=service.web()), query="kelp", limit=0).ainvoke(ASK)
     assert tool_message(state).status == "error"
     assert "limit" in tool_message(state).content
 

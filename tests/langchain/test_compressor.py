@@ -8,8 +8,11 @@ import pytest
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.documents import BaseDocumentCompressor, BaseDocumentTransformer, Document
 from langchain_core.indexing import InMemoryRecordManager, index
+from langchain_core.messages import AIMessage
 from langchain_core.tools import ToolException
 from langchain_core.vectorstores import InMemoryVectorStore
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 
 from langchain_websearch import (
     OpenPageTool,
@@ -240,3 +243,28 @@ def test_outside_a_run_nothing_is_dispatched(fake):
     text, _ = WebSearchTool(provider=fake)._run("kelp", config={})
 
     assert "Kelp" in text
+
+
+async def test_a_graph_streams_the_progress_of_its_tools_and_retrievers(fake):
+    retriever = WebSearchRetriever(provider=fake)
+
+    def retrieve(state):
+        retriever.invoke("kelp")
+
+    async def aretrieve(state):
+        await retriever.ainvoke("kelp")
+
+    for node in (retrieve, aretrieve, ToolNode([WebSearchTool(provider=fake)])):
+        builder = StateGraph(MessagesState)
+        builder.add_node("node", node)
+        builder.add_edge(START, "node")
+        graph = builder.compile()
+        call = {"name": "web_search", "args": {"query": "kelp"}, "id": "1"}
+        asked = {"messages": [AIMessage("", tool_calls=[call])]}
+        heard = [part async for part in graph.astream(asked, stream_mode="custom")]
+        if node is not aretrieve:
+            heard += graph.stream(asked, stream_mode="custom")
+            assert [part["name"] for part in heard[2:]] == ["websearch.search_start", "websearch.search_end"]
+        assert [part["name"] for part in heard[:2]] == ["websearch.search_start", "websearch.search_end"]
+        assert heard[1]["data"]["results"] == 3
+        await graph.ainvoke(asked)  # nobody listens

@@ -7,10 +7,12 @@ from langchain_core.document_loaders import BaseLoader
 
 from langchain_websearch import WebPageLoader, WebSearchRetriever, WebSearchTool
 from websearch_core import WebSearch
-from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
+from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
+from websearch_core.testing import FakeWeb
 
 pytestmark = pytest.mark.enable_socket
 
+SHORE = "https://sea.example/shore"
 KELP = """<!doctype html><html lang="en"><head><title>Kelp</title><meta name="author" content="A. Phycologist">
 <meta name="description" content="What kelp is."><meta property="article:modified_time" content="2026-05-04">
 <meta property="og:site_name" content="The Sea"><link rel="canonical" href="/kelp"></head><body><main><h1>Kelp</h1>
@@ -63,16 +65,16 @@ async def test_the_whole_page_is_loaded_by_default(site):
 
 
 async def test_pages_are_read_lazily(site):
-    loader = WebPageLoader([f"{site.url}/kelp", f"{site.url}/long"], web=site.web())
+    loader = WebPageLoader([f"{site.url}/kelp?{n}" for n in range(40)], web=site.web())
 
     blocking = loader.lazy_load()
     assert site.requests == []
     next(blocking)
-    assert site.requests == ["/kelp"]
+    assert len(site.requests) == 16
 
     documents = loader.alazy_load()
     await anext(documents)
-    assert site.requests == ["/kelp", "/kelp"]
+    assert len(site.requests) == 32
     await documents.aclose()
 
 
@@ -87,7 +89,7 @@ async def test_an_error_page_is_never_a_document(site):
 
 async def test_pages_that_fail_can_be_skipped_with_a_warning(site, caplog):
     urls = [f"{site.url}/missing?token=sekret", f"{site.url}/kelp"]
-    loader = WebPageLoader(urls, web=site.web(), continue_on_failure=True)
+    loader = WebPageLoader(urls, web=site.web(), on_error="skip")
 
     with caplog.at_level(logging.WARNING):
         documents = loader.load()
@@ -95,13 +97,32 @@ async def test_pages_that_fail_can_be_skipped_with_a_warning(site, caplog):
 
     assert [document.metadata["title"] for document in documents] == ["Kelp"]
     assert [record.getMessage() for record in caplog.records] == [
-        f"left out page 1 of 2: direct read failed: 404 Not Found ({site.url}/missing?token=...)"
+        f"left out a page: direct read failed: 404 Not Found ({site.url}/missing?token=...)"
     ] * 2
 
 
 def test_a_page_of_this_machine_is_refused(site):
     with pytest.raises(UnsafeURL):
         WebPageLoader([f"{site.url}/kelp"], provider="brave", api_key="k").load()
+
+
+@pytest.mark.parametrize("on_error", ["raise", "skip"])
+async def test_what_no_page_can_be_read_with_is_never_skipped(on_error):
+    loader = WebPageLoader(
+        [SHORE, SHORE + "2"], provider=FakeWeb(errors={f"{SHORE}*": BudgetExceeded("spent")}), on_error=on_error
+    )
+
+    with pytest.raises(BudgetExceeded):
+        loader.load()
+    with pytest.raises(BudgetExceeded):
+        await loader.aload()
+
+
+def test_what_to_do_about_errors_is_raise_or_skip():
+    with pytest.raises(InvalidOption, match="on_error: 'ignore' is not one of raise, skip"):
+        WebPageLoader(SHORE, on_error="ignore")
+    with pytest.raises(ConfigurationError, match='continue_on_failure: write on_error="skip"'):
+        WebPageLoader(SHORE, continue_on_failure=True)
 
 
 def test_invalid_arguments_are_refused(site):

@@ -6,11 +6,14 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.readers.base import ReaderConfig
 from llama_index.core.schema import Document
 
-from llamaindex_websearch import WebPageReader
+from llamaindex_websearch import WebPageReader, to_document
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
+from websearch_core.testing import FakeWeb
 
 Sea = Callable[..., WebSearch]
 
@@ -49,8 +52,16 @@ async def test_a_page_is_whole_unless_a_length_is_given(sea: Sea) -> None:
         assert [document.text for document in documents] == ["# Kelp"]
 
 
-async def test_an_unreadable_page_is_an_error_not_a_document(sea: Sea) -> None:
-    reader = WebPageReader(web=sea())
+async def test_a_page_that_cannot_be_read_does_not_lose_the_others(sea: Sea, caplog: pytest.LogCaptureFixture) -> None:
+    for documents in await every_way(WebPageReader(web=sea()), [KELP, LOST, DULSE]):
+        assert [document.id_ for document in documents] == [f"{KELP}/", f"{DULSE}/"]
+
+    assert len(caplog.messages) == 4
+    assert all(message.startswith("left out a page: ") and LOST in message for message in caplog.messages)
+
+
+async def test_an_unreadable_page_is_an_error_if_that_is_wanted(sea: Sea) -> None:
+    reader = WebPageReader(web=sea(), on_error="raise")
     with pytest.raises(PageNotFound):
         reader.load_data([KELP, LOST])
     with pytest.raises(PageNotFound):
@@ -61,6 +72,45 @@ async def test_an_unreadable_page_is_an_error_not_a_document(sea: Sea) -> None:
         next(lazily)
 
 
+def test_pages_are_read_when_they_are_requested(sea: Sea) -> None:
+    web = FakeWeb(pages={f"{KELP}/{n}": "Kelp." for n in range(40)})
+    documents = WebPageReader(provider=web).lazy_load_data(list(web.pages))
+    assert web.urls == []
+    next(documents)
+    assert len(web.urls) == 16
+    assert len(list(documents)) == 39
+
+
+def test_a_pipeline_takes_a_reader(sea: Sea) -> None:
+    reader = ReaderConfig(reader=WebPageReader(web=sea()), reader_args=[[KELP, LOST]])
+    nodes = IngestionPipeline(readers=[reader], transformations=[]).run()
+
+    assert [node.id_ for node in nodes] == [f"{KELP}/"]
+    assert WebPageReader(web=sea()).to_dict() == {
+        "is_remote": True, "read_options": None, "on_error": "skip", "class_name": "WebPageReader",
+    }  # fmt: skip
+
+
+def test_a_page_becomes_the_document_that_a_reader_makes(sea: Sea) -> None:
+    web = sea()
+    assert to_document(web.read(KELP)) == WebPageReader(web=web).load_data(KELP)[0]
+
+
+@pytest.mark.parametrize(
+    ("argument", "line"),
+    [("html_to_text", "a document is always Markdown"), ("fail_on_error", 'write on_error="raise"'), ("limit", "")],
+)
+def test_an_argument_of_another_reader_is_answered_with_what_to_write(argument: str, line: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{argument}: .*{line}"):
+        WebPageReader(**{argument: True})
+
+
+def test_reading_in_threads_is_parallel_too(sea: Sea) -> None:
+    meeting = threading.Barrier(2)
+    reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=60)))
+    assert [document.id_ for document in reader.load_data([KELP, DULSE])] == [f"{KELP}/", f"{DULSE}/"]
+
+
 async def test_async_reading_is_parallel(sea: Sea) -> None:
     meeting = threading.Barrier(2)
     reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=60)))
@@ -69,7 +119,8 @@ async def test_async_reading_is_parallel(sea: Sea) -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"])
 async def test_non_public_addresses_are_not_read(url: str) -> None:
-    reader = WebPageReader(provider="duckduckgo")
+    assert WebPageReader(provider="duckduckgo").load_data(url) == []
+    reader = WebPageReader(provider="duckduckgo", on_error="raise")
     with pytest.raises(UnsafeURL):
         reader.load_data(url)
     with pytest.raises(UnsafeURL):

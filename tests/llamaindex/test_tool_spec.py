@@ -21,6 +21,7 @@ from llamaindex_websearch import ToolError, WebSearchToolSpec
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound
 from websearch_core.layers import leaves
+from websearch_core.render import find_error_code
 
 Sea = Callable[..., WebSearch]
 Script = Callable[..., MockFunctionCallingLLM]
@@ -150,11 +151,11 @@ async def test_a_search_can_show_what_the_pages_say(sea: Sea) -> None:
     for output in await both(search, {"query": "giant kelp"}):
         assert "   Giant kelp grows fast." in output.content
         assert "Kelp is a brown alga." not in output.content
-        assert "   Dulse is red." in output.content
+        assert "the page of the 2nd result contains no word of the query: its beginning is shown" in output.content
         assert "Note: the 3rd result could not be read (page_not_found): only its snippet is known." in output.content
         kelp, dulse, _ = output.raw_output
         assert "Giant kelp grows fast." in kelp.text
-        assert dulse.text == "Dulse is red."
+        assert dulse.text == "Only stones."
 
 
 async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
@@ -198,7 +199,7 @@ async def test_arguments_are_converted(sea: Sea) -> None:
         ({}, "query: is missing"),
         ({"query": ""}, "query: is empty"),
         ({"query": "  "}, "query: is empty"),
-        ({"query": "kelp", "limit": 99}, "limit: must be less than or equal to 20"),
+        ({"query": "kelp", "limit": 0}, "limit: must be greater than or equal to 1"),
         ({"query": "kelp", "limit": "many"}, "limit: must be a whole number"),
         (
             {"query": "kelp", "time_range": "decade"},
@@ -347,3 +348,24 @@ async def test_a_react_agent_searches_and_answers(sea: Sea, scripted: Script, fo
     assert answer == "Brown [1]."
     assert "1. Kelp — https://sea.example/kelp" in found.content
     assert not found.is_error
+
+
+@pytest.mark.parametrize("name", ["search", "brave_search", "duckduckgo_full_search"])
+def test_a_method_of_another_spec_is_answered_with_the_line_to_write(sea: Sea, name: str) -> None:
+    spec = WebSearchToolSpec(web=sea())
+    with pytest.raises(AttributeError, match=rf"{name}.*: write documents = spec\.web_search\(query, ") as error:
+        getattr(spec, name)
+    assert not hasattr(spec, "anything")
+
+    names: dict[str, Any] = {"spec": spec, "query": "kelp"}
+    exec(str(error.value).partition(": write ")[2], names)
+    assert names["documents"][0].text == "Kelp is a brown alga."
+
+
+async def test_the_failed_call_of_an_agent_has_the_error_as_data(sea: Sea) -> None:
+    _, read = WebSearchToolSpec(web=sea()).to_tool_list()
+    output = await acall_tool(read, {"url": "https://sea.example/lost"})
+
+    assert output.is_error
+    assert (output.exception.error.code, output.exception.error.url) == ("page_not_found", "https://sea.example/lost")
+    assert find_error_code(output.content) == find_error_code(str(output.exception)) == "page_not_found"

@@ -2,14 +2,15 @@
 Pass the events of a call to the run that it belongs to, as LangChain's custom events.
 
 Their names are those of `websearch_core.events` after ``websearch.``: ``websearch.search_start``, ``websearch.wait``
-and so on. Callback handlers get them in ``on_custom_event``, and ``astream_events`` streams them under that name.
+and so on. Callback handlers get them in ``on_custom_event``, and ``astream_events`` streams them under that name. In a
+graph of LangGraph, ``stream_mode="custom"`` streams them as ``{"name": "websearch.search_start", "data": {...}}``.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from typing import TypeGuard
 
 from langchain_core.callbacks import (
@@ -20,7 +21,7 @@ from langchain_core.callbacks import (
     adispatch_custom_event,
     dispatch_custom_event,
 )
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableConfig, ensure_config
 
 from websearch_core.events import Event, listen
 from websearch_core.tools import as_error
@@ -33,20 +34,22 @@ AsyncRun = AsyncCallbackManagerForToolRun | AsyncCallbackManagerForRetrieverRun
 
 @contextmanager
 def report(run: Run | None) -> Iterator[None]:
-    """Dispatch the events of this block to *run*; without a handler, do nothing."""
-    if not _has_handlers(run):
-        yield
-        return
-    config = RunnableConfig(callbacks=run.get_child())
-    with listen(lambda event: dispatch_custom_event(f"{_PREFIX}{event.name}", event.as_json(), config=config)):
-        yield
+    """Dispatch the events of this block to *run* and to the stream of its graph; if nobody would hear, do nothing."""
+    with _stream():
+        if not _has_handlers(run):
+            yield
+            return
+        config = RunnableConfig(callbacks=run.get_child())
+        with listen(lambda event: dispatch_custom_event(f"{_PREFIX}{event.name}", event.as_json(), config=config)):
+            yield
 
 
 @asynccontextmanager
 async def areport(run: AsyncRun | None) -> AsyncIterator[None]:
     """Do the same on an event loop, where handlers may be async: one task dispatches all events, in order."""
     if not _has_handlers(run):
-        yield
+        with _stream():
+            yield
         return
     config = RunnableConfig(callbacks=run.get_child())
     waiting: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -61,11 +64,21 @@ async def areport(run: AsyncRun | None) -> AsyncIterator[None]:
 
     task = loop.create_task(dispatch())
     try:
-        with listen(lambda event: loop.call_soon_threadsafe(waiting.put_nowait, event)):
+        with _stream(), listen(lambda event: loop.call_soon_threadsafe(waiting.put_nowait, event)):
             yield
     finally:
         loop.call_soon_threadsafe(waiting.put_nowait, None)
         await task
+
+
+def _stream() -> AbstractContextManager[None]:
+    """Write the events of a block to the stream of the graph around it, for ``stream_mode="custom"``."""
+    # LangGraph is not always installed; it keeps the writer, which does nothing in other modes, in the config.
+    runtime = (ensure_config().get("configurable") or {}).get("__pregel_runtime")
+    write = getattr(runtime, "stream_writer", None)
+    if write is None:
+        return nullcontext()
+    return listen(lambda event: write({"name": f"{_PREFIX}{event.name}", "data": event.as_json()}))
 
 
 def _has_handlers(run: Run | AsyncRun | None) -> TypeGuard[Run | AsyncRun]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
-from websearch_core import Page, WebSearch, WebSearchError
+from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
-from websearch_core.tools import list_urls, make_document, split_arguments, with_limit
+from websearch_core.errors import ConfigurationError
+from websearch_core.tools import Loading, OnError, PlainDocument, list_urls, split_arguments
 
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
-
-_log = logging.getLogger(__name__)
 
 
 class WebPageLoader(BaseLoader):
@@ -36,7 +34,8 @@ class WebPageLoader(BaseLoader):
         web: The `WebSearch` to read with; or pass its arguments instead, such as ``internal`` for your own network.
         read_options: The options of each page, such as ``{"max_length": 8_000}``. By default, pages are whole. The
             metadata of a longer page has ``truncated``.
-        continue_on_failure: Skip pages that cannot be read, and log a warning, instead of raising.
+        on_error: What to do about a page that cannot be read: ``raise`` its error, or ``skip`` the page, and log a
+            warning with its URL. A wrong key, a used-up budget and the like are raised in either case.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
@@ -50,46 +49,32 @@ class WebPageLoader(BaseLoader):
         *,
         web: WebSearch | None = None,
         read_options: ReadOptions | None = None,
-        continue_on_failure: bool = False,
+        on_error: OnError = "raise",
         **arguments: Unpack[CommonArguments],
     ) -> None:
+        if "continue_on_failure" in arguments:
+            raise ConfigurationError('continue_on_failure: write on_error="skip"')
         self.urls: list[str] = list_urls(urls)
-        arguments, _ = split_arguments(arguments, ["read_options"])
+        arguments, _ = split_arguments(arguments, ["read_options", "on_error"])
         self.web: WebSearch = WebSearch.resolve(web, arguments)
-        self.read_options: ReadOptions = with_limit(read_options)
-        self.continue_on_failure: bool = continue_on_failure
+        self._loading = Loading(self.web, read_options, on_error)
 
     def lazy_load(self) -> Iterator[Document]:
         """
-        Read the pages, each one when it is requested.
+        Read the pages when they are requested, 16 at a time.
 
         Raises:
             UnsafeURL: A URL may not be opened from here.
             ServiceError: A page or the reading service failed.
 
         """
-        for url in self.urls:
-            (page,) = self.web.read_many([url], **self.read_options)  # `read` would start a browser
-            if isinstance(page, WebSearchError):
-                self._raise_or_log(page, url)
-            else:
-                yield _document(page)
+        return map(_as_document, self._loading.load(self.urls))
 
     async def alazy_load(self) -> AsyncIterator[Document]:
         """Async version of `lazy_load`."""
-        for url in self.urls:
-            (page,) = await self.web.aread_many([url], **self.read_options)
-            if isinstance(page, WebSearchError):
-                self._raise_or_log(page, url)
-            else:
-                yield _document(page)
-
-    def _raise_or_log(self, error: WebSearchError, url: str) -> None:
-        if not self.continue_on_failure:
-            raise error
-        _log.warning("left out page %d of %d: %s", self.urls.index(url) + 1, len(self.urls), error)
+        async for made in self._loading.aload(self.urls):
+            yield _as_document(made)
 
 
-def _document(page: Page) -> Document:
-    made = make_document(page=page)
+def _as_document(made: PlainDocument) -> Document:
     return Document(id=made.id, page_content=made.text, metadata=made.metadata)

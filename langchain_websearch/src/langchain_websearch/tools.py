@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Unpack, cast
 
@@ -22,6 +23,7 @@ from langchain_core.callbacks import (
     CallbackManagerForToolRun,
     Callbacks,
 )
+from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
 from langchain_core.tools.base import FILTERED_ARGS
@@ -55,6 +57,7 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 
 Content: TypeAlias = str | list[dict[str, Any]]
 _Method = TypeVar("_Method", bound=Callable[..., Any])
+_failures: ContextVar[list[WebSearchError] | None] = ContextVar("websearch_failures", default=None)
 OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
 
 
@@ -148,19 +151,44 @@ def _find_arguments(schema: type[BaseModel], own: type[BaseModel]) -> list[str] 
     return list(schema.model_fields) if is_ours else None
 
 
-def _render_validation_error(error: ValidationError) -> str:
+def _render_validation_error(error: ValidationError, form: OutputFormat = "text") -> str:
     """Say which argument is wrong, in the format of all other errors."""
-    return _render(InvalidOption(describe_problems(error)), "text")
+    failure = InvalidOption(describe_problems(error))
+    _keep(failure)
+    return _render(failure, form)
 
 
 def _validation_error_as_json(error: ValidationError) -> str:
-    return _render(InvalidOption(describe_problems(error)), "json")
+    return _render_validation_error(error, "json")
 
 
 def _render(error: WebSearchError, form: OutputFormat) -> str:
     from websearch_core.render import render_error  # imported here: making a tool does not need it
 
     return render_error(error, form)
+
+
+@contextmanager
+def _catch_failures() -> Iterator[list[WebSearchError]]:
+    """Yield a list to which a call of a tool adds the error that it ends in; LangChain keeps only its text."""
+    failures: list[WebSearchError] = []
+    token = _failures.set(failures)
+    try:
+        yield failures
+    finally:
+        _failures.reset(token)
+
+
+def _keep(failure: WebSearchError) -> None:
+    if (failures := _failures.get()) is not None:
+        failures.append(failure)
+
+
+def _with_artifact(answer: Any, failures: list[WebSearchError]) -> Any:
+    """Return the message of a call with what is known about its error as the artifact."""
+    if failures and isinstance(answer, ToolMessage) and answer.status == "error" and answer.artifact is None:
+        answer.artifact = Output.of_error(failures[-1]).artifact
+    return answer
 
 
 class _WebTool(_Options, BaseTool):
@@ -193,11 +221,15 @@ class _WebTool(_Options, BaseTool):
 
     def run(self, *args: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Run the tool; without a *config*, with that of the run around it, as `invoke` does."""
-        return super().run(*args, config=ensure_config() if config is None else config, **options)
+        with _catch_failures() as failures:
+            answer = super().run(*args, config=ensure_config() if config is None else config, **options)
+        return _with_artifact(answer, failures)
 
     async def arun(self, *args: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Do the same as `run` on the running event loop."""
-        return await super().arun(*args, config=ensure_config() if config is None else config, **options)
+        with _catch_failures() as failures:
+            answer = await super().arun(*args, config=ensure_config() if config is None else config, **options)
+        return _with_artifact(answer, failures)
 
     def _filter_injected_args(self, tool_input: dict[str, Any]) -> dict[str, Any]:
         """Leave out the arguments that callbacks do not see. LangChain would look for them again in each call."""
@@ -252,6 +284,7 @@ class _WebTool(_Options, BaseTool):
             if not self.handle_tool_error and not isinstance(error, WebSearchError):
                 raise
             failure = as_error(error, self.name)
+            _keep(failure)
             raise ToolException(_render(failure, self.output_format)) from failure
 
 

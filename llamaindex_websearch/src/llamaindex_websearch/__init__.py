@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .documents import to_document
     from .events import WebSearchEvent
     from .postprocessor import WebPagePostprocessor
     from .reader import WebPageReader
@@ -34,6 +35,7 @@ __all__ = [
     "WebSearchRetriever",
     "WebSearchToolSpec",
     "collect_sources",
+    "to_document",
 ]
 
 _HOMES = {
@@ -44,6 +46,7 @@ _HOMES = {
     "WebSearchRetriever": ".retriever",
     "WebSearchToolSpec": ".tool_spec",
     "collect_sources": ".sources",
+    "to_document": ".documents",
 }
 
 if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name

@@ -8,8 +8,9 @@ from typing import overload
 from llama_index.core.schema import Document, MetadataMode, TextNode
 from pydantic import PrivateAttr, RootModel
 
+from websearch_core import Page
 from websearch_core.render import fenced
-from websearch_core.tools import Output, PlainDocument
+from websearch_core.tools import Output, PlainDocument, make_document
 
 # Metadata that models are not shown.
 LLM_EXCLUDED = [
@@ -25,7 +26,7 @@ LLM_EXCLUDED = [
     "source",
     "truncated",
 ]
-EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "url"]
+EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "read_note", "url"]
 
 
 class ToolDocuments(RootModel[list[Document]]):
@@ -82,6 +83,22 @@ class WebNode(TextNode):
         """Return the text for *metadata_mode*; what is embedded or taken as it is has no marks."""
         content = super().get_content(metadata_mode=metadata_mode)
         return fenced(content, "A web page") if metadata_mode == MetadataMode.LLM else content
+
+
+def to_document(page: Page) -> Document:
+    """
+    Return a page as a document, as `WebPageReader` makes it.
+
+    ::
+
+        pages = WebSearch().read_many(urls)
+        documents = [to_document(page) for page in pages if isinstance(page, Page)]
+
+    Args:
+        page: What `WebSearch.read` returned, or `websearch_core.reading.read_bytes`.
+
+    """
+    return as_document(make_document(page=page))
 
 
 def as_document(made: PlainDocument) -> Document:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Unpack
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Unpack
 
-from llama_index.core.readers.base import BaseReader
+from llama_index.core.readers.base import BasePydanticReader
 from llama_index.core.schema import Document
+from pydantic import Field, PrivateAttr
 
-from websearch_core import WebSearch, WebSearchError
+from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
-from websearch_core.tools import list_urls, make_document, split_arguments, with_limit
+from websearch_core.errors import ConfigurationError
+from websearch_core.tools import Loading, OnError, split_arguments
 
 from .documents import as_document
 from .events import report
@@ -18,8 +21,20 @@ from .events import report
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
+# The arguments of other readers of web pages, and what to write instead.
+_ELSEWHERE = MappingProxyType(
+    {
+        "fail_on_error": 'write on_error="raise" or "skip"',
+        "html_to_text": "leave it out: a document is always Markdown",
+        "include_url_in_text": "leave it out: metadata has the url, which models are shown",
+        "metadata_fn": "change the metadata of the documents that load_data returns",
+        "show_progress": "leave it out: each page is a WebSearchEvent",
+        "website_extractor": "leave it out: the main part is found on any site",
+    }
+)
 
-class WebPageReader(BaseReader):
+
+class WebPageReader(BasePydanticReader):
     """
     Reads web pages as Markdown, from public addresses only.
 
@@ -28,11 +43,13 @@ class WebPageReader(BaseReader):
         documents = WebPageReader().load_data(["https://docs.python.org/3/"])
 
     A document has the URL of the page, after redirects, as its id. Its metadata has ``url``, ``title`` and everything
-    else known about the page. A page that cannot be read is an error, never a document.
+    else known about the page. An error page is never a document. ``IngestionPipeline(readers=...)`` takes it too.
 
     Args:
         web: The `WebSearch` to read with.
         read_options: The options of each page, such as ``{"max_length": 8_000}``. By default, pages are whole.
+        on_error: What to do about a page that cannot be read: ``skip`` it, and log a warning with its URL; or ``raise``
+            its error. A wrong key, a used-up budget and the like are raised in either case.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
@@ -41,50 +58,65 @@ class WebPageReader(BaseReader):
 
     """
 
+    is_remote: bool = True
+    web: Any = Field(exclude=True)
+    read_options: Any = None
+    on_error: OnError = "skip"
+    _loading: Loading = PrivateAttr()
+
     def __init__(
         self,
         *,
         web: WebSearch | None = None,
         read_options: ReadOptions | None = None,
+        on_error: OnError = "skip",
         **arguments: Unpack[CommonArguments],
     ) -> None:
-        arguments, _ = split_arguments(arguments, ["read_options"])
-        self.web: WebSearch = WebSearch.resolve(web, arguments)
-        self.read_options: ReadOptions = with_limit(read_options)
+        given: dict[str, Any] = {**arguments}
+        given.pop("is_remote", None)  # what LlamaIndex has stored
+        given.pop("class_name", None)
+        for name in given.keys() & _ELSEWHERE.keys():
+            raise ConfigurationError(f"{name}: {_ELSEWHERE[name]}")
+        checked, _ = split_arguments(given, ["read_options", "on_error"])
+        loading = Loading(WebSearch.resolve(web, checked), read_options, on_error)
+        values: dict[str, Any] = {"web": loading.web, "read_options": read_options, "on_error": on_error}
+        super().__init__(**values)
+        self._loading = loading
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name of the class, which LlamaIndex stores."""
+        return "WebPageReader"
 
     def load_data(self, urls: str | Sequence[str]) -> list[Document]:
         """
-        Read pages one after the other.
+        Read pages, eight at a time.
 
         Args:
             urls: One absolute http(s) URL, or several.
 
         Raises:
-            UnsafeURL: A URL may not be opened from here.
-            ServiceError: A page cannot be read; the subclasses are in `websearch_core.errors`.
+            UnsafeURL: With ``on_error="raise"``: a URL may not be opened from here.
+            ServiceError: With ``on_error="raise"``: a page cannot be read; or no page can, as with a wrong key. The
+                subclasses are in `websearch_core.errors`.
 
         """
         return list(self.lazy_load_data(urls))
 
     def lazy_load_data(self, urls: str | Sequence[str]) -> Iterator[Document]:
-        """Read pages one after the other, each one when it is requested."""
-        for url in list_urls(urls):
+        """Read pages when they are requested, 16 of them before the first is returned."""
+        documents = self._loading.load(urls)
+        while True:
             with report():
-                (page,) = self.web.read_many([url], **self.read_options)  # `read` would start a browser
-            if isinstance(page, WebSearchError):
-                raise page
-            yield as_document(make_document(page=page))
+                made = next(documents, None)
+            if made is None:
+                return
+            yield as_document(made)
 
     async def aload_data(self, urls: str | Sequence[str]) -> list[Document]:
-        """Read pages in parallel on the running event loop; raise the error of the first that cannot be read."""
-        documents = []
+        """Do the same as `load_data` on the running event loop."""
         with report():
-            pages = await self.web.aread_many(list_urls(urls), **self.read_options)
-        for page in pages:
-            if isinstance(page, WebSearchError):
-                raise page
-            documents.append(as_document(make_document(page=page)))
-        return documents
+            return [as_document(made) async for made in self._loading.aload(urls)]
 
     async def alazy_load_data(self, urls: str | Sequence[str]) -> list[Document]:
         """Same as `aload_data`: LlamaIndex awaits an iterable here, so the pages cannot be read lazily."""

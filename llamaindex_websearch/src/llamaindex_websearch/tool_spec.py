@@ -37,6 +37,14 @@ from .events import report
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
+# The methods of other tool specs, and what to write instead.
+_SEARCH = "documents = spec.web_search(query, limit=5); [(one.metadata['url'], one.text) for one in documents]"
+_READ = "documents = spec.open_page(url); documents[0].text"
+_ELSEWHERE = dict.fromkeys(
+    ["search", "asearch", "brave_search", "duckduckgo_full_search", "duckduckgo_instant_search", "google_search",
+     "bing_web_search", "serper_search", "searxng_search", "jina_search", "search_web", "retrieve_documents",
+     "search_and_retrieve_documents"], _SEARCH,
+) | dict.fromkeys(["extract", "read", "aread", "scrape", "fetch", "read_page"], _READ)  # fmt: skip
 P = ParamSpec("P")
 R = TypeVar("R")
 TimeRange = Literal["all", "day", "week", "month", "year"]
@@ -164,6 +172,12 @@ class WebSearchToolSpec(BaseToolSpec):
         self._conversations = Conversations(self._tools)
         self.web: WebSearch = self._tools.web
         self.ledger: Ledger = self._tools.provenance
+
+    if not TYPE_CHECKING:  # hidden from type checkers: with it, they would accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            line = f": write {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{line}")
 
     @_leave_checks_to_tools
     def web_search(

@@ -8,6 +8,7 @@ import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -30,7 +31,7 @@ from websearch_core.errors import (
 )
 from websearch_core.keys import pickle_keys
 from websearch_core.settings import Settings
-from websearch_core.testing import SECRET
+from websearch_core.testing import SECRET, stop_clock
 
 pytestmark = pytest.mark.enable_socket
 
@@ -359,11 +360,11 @@ def test_the_first_results_come_with_what_their_pages_say(server, tavily, shelf,
 
     assert "Giant kelp grows half a metre a day." in forest.content
     assert len(forest.content) <= 600
-    assert [missing.content, other.content, last.content] == [None, None, None]
+    assert [missing.content, other.content, last.content] == [None, "Only stones.", None]
     assert {result.snippet for result in response.results} == {"Snippet"}
     assert response.notes == (
         "the 2nd result could not be read (page_not_found): only its snippet is known",
-        "the page of the 3rd result contains no word of the query: only its snippet is known",
+        "the page of the 3rd result contains no word of the query: its beginning is shown",
     )
     assert sorted(server.paths)[:-1] == ["/forest", "/missing", "/other"]
 
@@ -591,3 +592,11 @@ def test_a_page_in_no_index_is_read_without_remark(server, http, tmp_path, call)
 
     assert call(web, "read", server.url).notes == ()
     assert call(web, "read", "https://a.example/").content == "kelp"
+
+
+def test_a_page_says_when_it_was_fetched_and_with_which_status(server, http, tavily, call):
+    server.answers["/teapot"] = http("Only stones.", "203 Non-Authoritative Information", "Content-Type: text/plain")
+    with stop_clock(datetime(2026, 5, 4, 9, tzinfo=UTC)):
+        page = call(tavily(), "read", f"{server.url}/teapot")
+
+    assert (page.fetched_at, page.status) == (datetime(2026, 5, 4, 9, tzinfo=UTC), 203)

@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from math import inf
@@ -38,7 +39,7 @@ from websearch_core.layers._caching.entries import Entry, decode, encode
 from websearch_core.models import Page, SearchQuery, SearchResponse, SearchResult
 from websearch_core.provider import Key, Request, from_function, provider
 from websearch_core.settings._sources import user_file
-from websearch_core.testing import SECRET, FakeWeb, reply
+from websearch_core.testing import SECRET, FakeWeb, reply, stop_clock
 
 URL = "https://sea.example/kelp"
 TEXT = "# Kelp\n\n" + "An alga of cold seas. " * 50
@@ -151,6 +152,22 @@ def test_a_page_is_given_again_and_reading_on_is_one_fetch(path):
     assert fake.urls == [URL]
     assert [part.url for part in parts] == [URL, URL, URL, f"{URL}#x"]
     assert parts[2].passages
+
+
+def test_a_page_says_when_it_was_fetched(path, clock):
+    web = WebSearch(FakeWeb(pages={URL: TEXT}), cache=str(path))
+    clock.now = datetime(2026, 5, 4, 9, tzinfo=UTC).timestamp()
+    with stop_clock(datetime(2026, 5, 4, 9, tzinfo=UTC)):
+        first = web.read(URL)
+    clock.now += 1800
+
+    assert first.fetched_at == web.read(URL).fetched_at == datetime(2026, 5, 4, 9, tzinfo=UTC)
+
+
+def test_a_page_that_was_kept_before_it_had_a_status_can_be_read(path, clock):
+    entry = decode(b'{"stored": %d, "page": {"url": "%s", "content": "Kelp."}}' % (int(clock.now), URL.encode()))
+    assert (entry.answer.content, entry.answer.status) == ("Kelp.", None)
+    assert entry.answer.fetched_at.timestamp() == int(clock.now)
 
 
 def test_a_page_is_kept_once_however_its_url_is_spelled(path):

@@ -7,6 +7,7 @@ import json
 import sqlite3
 import time
 from contextlib import closing
+from datetime import UTC, datetime
 from email.utils import formatdate
 from importlib import import_module
 from math import inf
@@ -25,10 +26,11 @@ from websearch_core.layers._caching.entries import decode
 from websearch_core.layers._caching.http import Lifetime, Validators, Watch
 from websearch_core.models import Page
 from websearch_core.providers.direct import Direct
-from websearch_core.testing import reply
+from websearch_core.testing import reply, stop_clock
 
 URL = "https://sea.example/kelp"
 MODIFIED = "Sun, 06 Nov 1994 08:49:37 GMT"
+NOW = datetime(2026, 5, 4, 9, tzinfo=UTC)
 HOUR = 3600
 
 
@@ -104,9 +106,11 @@ def test_an_expired_page_that_has_not_changed_is_fresh_again(path, clock, header
     first = read(layer, site)
     clock.now += HOUR + 1
     monkeypatch.setattr(Direct, "_parse", None)  # nothing is parsed again
-    again = read(layer, site)
+    with stop_clock(NOW):
+        again = read(layer, site)
 
     assert again.content == first.content
+    assert (first.fetched_at, again.fetched_at, again.status) == (None, NOW, 200)
     assert {name: value for name, value in site.requests[1][1].items() if name.startswith("if-")} == asked
     clock.now += HOUR - 1
     read(layer, site)

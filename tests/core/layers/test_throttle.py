@@ -14,6 +14,7 @@ import pytest
 from tests.waiting import await_until
 from websearch_core import WebSearch
 from websearch_core._runtime.deadline import time_limit
+from websearch_core._runtime.scope import Patience, scope
 from websearch_core.errors import ConfigurationError, RateLimited, Unavailable
 from websearch_core.events import Wait, listen
 from websearch_core.flow import Call, Gather, Request, Sleep
@@ -407,3 +408,17 @@ def test_a_single_flight_inside_is_throttled_too():
 
 def test_a_provider_whose_annotations_only_type_checkers_understand_has_a_shared_queue_too():
     assert _identify([FakeWeb()]) == _identify([FakeWeb()]) != _identify([Service()])
+
+
+def test_a_call_that_is_not_patient_does_not_wait_until_a_service_may_be_asked_again(simulate):
+    layer, simulation = Throttle()(Service()), simulate(answer=lambda _: reply(status=503, retry_after="30"))
+    simulation.start("first", layer.search(KELP))
+    simulation.start("other", layer.search(KELP), after=0.5)
+    with scope(patience=Patience(5)):
+        simulation.run()
+
+    assert simulation.sent == [(0, "first")]
+    error = simulation.results["other"]
+    assert isinstance(error, RateLimited)
+    assert "the service asked to be left alone for another 30 s" in str(error)
+    assert 29 < error.retry_after <= 30

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from websearch_core.client._enforce import enforce_page, enforce_query
 from websearch_core.errors import BadResponse
 from websearch_core.models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from websearch_core.provider._results import in_domains, parse_images, parse_results, plain_text, take_results
+from websearch_core.testing import stop_clock
 
 
 @pytest.mark.parametrize(
@@ -231,3 +234,15 @@ def test_a_value_is_found_by_a_path_or_the_first_of_several():
 
     assert (kelp.title, kelp.url, kelp.score, kelp.author) == ("Kelp", "https://a.example/", 0, "Kelp")
     assert (wrack.title, wrack.url, wrack.author) == ("https://b.example/", "https://b.example/", None)
+
+
+def test_the_words_of_a_service_for_a_date_are_kept_with_the_day_that_they_mean():
+    items = [
+        {"title": "Kelp", "url": "https://sea.example/", "date": date} for date in ("3 days ago", "vor 3 Tagen", 0)
+    ]
+    with stop_clock(datetime(2026, 5, 4, 9, tzinfo=UTC)):
+        one, other, none = parse_results(items, "sea", published="date")
+
+    assert (one.published_text, one.published) == ("3 days ago", datetime(2026, 5, 1, tzinfo=UTC))
+    assert (other.published_text, other.published) == ("vor 3 Tagen", None)
+    assert (none.published_text, none.published) == ("", None)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from websearch_core._text.dates import _ZONES, find_date, parse_date
+from websearch_core._text.dates import _ZONES, count_back, find_date, find_words, parse_date
 
 MORNING = datetime(2026, 5, 4, 9, 8, 7, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 5, 4, tzinfo=UTC)
@@ -232,3 +232,35 @@ def test_every_zone_that_we_name_has_the_same_offset_wherever_the_name_is_used()
     american = {"cst", "cdt", "pst", "pdt"}  # by RFC 2822
     for name in _ZONES.keys() - american:
         assert offsets.get(name, {_ZONES[name]}) == {_ZONES[name]}
+
+
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [
+        ("3 days ago", 1), ("a day ago", 3), ("1 day ago", 3), ("yesterday", 3), ("2 weeks ago", -10),
+        ("10 hours ago", 3), ("an hour ago", 4), ("9 hrs. ago", 4), ("5 mins ago", 4), ("30 Seconds ago", 4),
+        ("1 month ago", -26), ("1 year ago", -361),
+    ],
+)  # fmt: skip
+def test_words_count_back_from_when_they_were_said(words, day):
+    assert count_back(words, MORNING) == MIDNIGHT + timedelta(day - 4)
+    assert find_words(f" {words}\n") == words
+
+
+@pytest.mark.parametrize("words", ["about 3 days ago", "vor 3 Tagen", "hace 3 días", "3日前", "4 Mar", "4/5"])
+def test_words_that_only_a_reader_understands_are_kept(words):
+    assert count_back(words, MORNING) is None
+    assert find_words(words) == (words if words != "4/5" else "")
+
+
+@pytest.mark.parametrize(
+    "value", [None, 3, ["3 days ago"], "", "n/a", "unknown", "0001-01-01T00:00:00", "4 May 2026", "4/5/2026", "3 " * 30]
+)
+def test_what_is_no_words_for_a_date_is_left_out(value):
+    assert find_words(value) == ""
+
+
+@given(st.text(max_size=90), st.datetimes(timezones=st.just(UTC), min_value=datetime(1000, 1, 1)))  # noqa: DTZ001
+def test_any_words_count_back_to_a_day_or_to_none(words, at):
+    assert (count_back(words, at) or at) <= at
+    assert len(find_words(words)) <= 40

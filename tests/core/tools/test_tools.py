@@ -71,7 +71,7 @@ class TestArguments:
     @pytest.mark.parametrize(
         "given",
         [{"query": ""}, {"query": None}, {"query": " "}, {}, {"query": "x", "limit": 0}, {"query": "x", "limit": "few"},
-         {"query": "x", "limit": 21}, {"query": "x", "time_range": "decade"}, {"query": "x", "depth": "advanced"},
+         {"query": "x", "time_range": "decade"}, {"query": "x", "depth": "advanced"},
          {"query": "x", "ignored": ["limit"]}],
         ids=str,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,15 @@ from websearch_core.errors import (
     BudgetExceeded,
     ConfigurationError,
     InvalidOption,
+    RateLimited,
     UnsafeURL,
     UnsupportedOption,
 )
+from websearch_core.events import Wait
 from websearch_core.provenance import Ledger
-from websearch_core.testing import FakeWeb
-from websearch_core.tools import Retrieval, Run, WebTools, as_error, split_arguments
+from websearch_core.render import find_error_code
+from websearch_core.testing import FakeWeb, stop_clock
+from websearch_core.tools import DESCRIPTIONS, Output, Retrieval, Run, WebTools, as_error, split_arguments
 
 ROOT = Path(__file__).resolve().parents[3]
 KELP = "https://sea.example/kelp"
@@ -223,3 +227,74 @@ def _imported(node):
     if isinstance(node, ast.ImportFrom) and not node.level:
         return [f"{node.module}.{alias.name}" for alias in node.names]
     return []
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("asked", "waits"),
+    [([0.3], []), ([0.001, 0.3], [0.001]), ([0.05], [0.05]), ([0.05, 0.05], [0.05])],
+    ids=["too long", "then too long", "short", "together too long"],
+)
+async def test_a_tool_waits_only_so_long_for_a_service_that_says_when_to_come_back(
+    asked, waits, fake, is_async, monkeypatch
+):
+    monkeypatch.setattr("websearch_core.tools._web_tools._PATIENCE", 0.06)
+    heard = []
+    fake.errors["kelp"] = [*(RateLimited("too fast", retry_after=one) for one in asked), None]
+    tools = WebTools(provider=fake, timeout=60, on_event=heard.append)
+    if sum(asked) <= 0.06:
+        await search(tools, is_async, {"query": "kelp"})
+    else:
+        with pytest.raises(RateLimited) as caught:
+            await search(tools, is_async, {"query": "kelp"})
+        assert caught.value.retry_after == asked[-1]
+    assert [event.seconds for event in heard if isinstance(event, Wait)] == waits
+
+
+@BOTH
+async def test_more_than_five_seconds_are_not_waited_for_by_a_tool_or_before_the_next_call(fake, is_async):
+    fake.errors["kelp"] = [RateLimited("too fast", retry_after=5.1), None]
+    tools = WebTools(provider=fake, timeout=60)
+    with pytest.raises(RateLimited):
+        await search(tools, is_async, {"query": "kelp"})
+    assert len(fake.searches) == 1
+
+
+async def test_a_limit_above_the_maximum_is_that_maximum_with_a_note(fake):
+    output = WebTools(provider=fake).search({"query": "kelp", "limit": 500})
+    assert fake.searches[0].limit == 20
+    assert "Note: limit: there are at most 20 results here." in output.content
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json", "search_result"])
+async def test_every_answer_has_the_date_and_no_description_has_it(fake, form):
+    tools = WebTools(provider=fake, output_format=form)
+    with stop_clock(datetime(2026, 5, 4, 23, 59, tzinfo=UTC)):
+        outputs = [tools.search({"query": "kelp"}), tools.open_page({"url": KELP})]
+        if form == "text":
+            assert outputs[0].content.split("\n")[0].endswith(". Today is 2026-05-04 (UTC)]")
+        assert all("Today is 2026-05-04 (UTC)" in str(output.content) for output in outputs)
+        assert all("2026" not in text for text in DESCRIPTIONS.values())
+        assert "2026" not in str(tools.search_arguments().model_json_schema())
+    assert "2026-05-04" not in str(tools.search({"query": "kelp"}).content)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json", "search_result"])
+async def test_an_error_says_the_same_as_text_as_json_and_in_its_artifact(fake, form):
+    tools = WebTools(provider=fake, output_format=form)
+    output = Output.of_error(RateLimited("too fast", provider="sea", retry_after=7), form)
+
+    assert find_error_code(output.content) == output.artifact["code"] == "rate_limited"
+    assert output.artifact == {
+        "status": "error", "code": "rate_limited", "retry_after": 7, "url": None, "sources": [],
+    }  # fmt: skip
+    assert find_error_code(tools.search({"query": "kelp"}).content) is None
+    assert find_error_code(tools.open_page({"url": KELP}).content) is None
+
+
+async def test_passages_of_a_page_without_a_word_of_the_query_are_its_beginning_with_a_note(fake):
+    retrieval = Retrieval(WebSearch(fake, reader=fake), content="passages")
+    found, other = retrieval.retrieve("zebra"), retrieval.retrieve("kelp")
+    assert found[0].text == "Giant kelp grows fast."
+    assert found[0].metadata["read_note"] == "the page contains no word of the query: this is its beginning"
+    assert not any("read_note" in document.metadata for document in (found[1], *other))

@@ -7,6 +7,7 @@ All of it is one value, `CallContext`, in one context variable: a thread or task
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -26,6 +27,30 @@ class Deadline:
     """
 
     at: float = math.inf
+
+
+@dataclass(eq=False, slots=True)
+class Patience:
+    """
+    How long a call waits because others ask it to come back later, all such waits together.
+
+    Args:
+        seconds: How long, from the first wait on.
+        until: The moment of `time.monotonic` when that is over; ``inf`` before the first wait.
+
+    """
+
+    seconds: float = math.inf
+    until: float = math.inf
+
+    def allows(self, wait: float) -> bool:
+        """Return whether to wait so many seconds from now."""
+        now = time.monotonic()
+        until = min(self.until, now + self.seconds)
+        if now + wait > until + 0.01:  # what is left of a wait is asked about again
+            return False
+        self.until = until
+        return True
 
 
 class Choices(NamedTuple):
@@ -83,6 +108,7 @@ class CallContext(NamedTuple):
 
     Args:
         deadline: When its time is up.
+        patience: How long it waits when it is asked to come back later.
         caller: Who makes it.
         account: Who is charged.
         choices: What it wants of pages.
@@ -96,6 +122,7 @@ class CallContext(NamedTuple):
     """
 
     deadline: Deadline = Deadline()  # never moved
+    patience: Patience = Patience()  # without end, so it does not change
     caller: Caller = Caller()
     account: Account = Account()
     choices: Choices = Choices()

@@ -83,6 +83,9 @@ _IN_TEXT = re.compile(
 )
 _STAMP = re.compile(r"[1-9]\d{9}(?:\d{3})?", re.ASCII)  # seconds or milliseconds since 1970, from 2001 on
 _SECONDS, _MILLISECONDS = (1e8, 1e10), (1e11, 1e13)  # from 1973 to 2286
+_AGO = re.compile(r"(\d{1,3}|an?) ?(sec|min|hour|hr|day|week|month|year)[a-z]*\.? ago|yesterday", re.IGNORECASE)
+_HOURS = {"sec": 0, "min": 1 / 60, "hour": 1, "hr": 1, "day": 24, "week": 168, "month": 720, "year": 8760}
+_WORDS = re.compile(r"(?=.*\d)(?=.*[^\W\d_])(?!.*\d{4}).{2,40}")  # 3 days ago, vor 3 Tagen, 4 Mar
 _MAX_LENGTH = 80  # characters: no date is longer, and longer text would cost the patterns time
 
 
@@ -93,8 +96,9 @@ def parse_date(text: object) -> datetime | None:
     Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
     ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3 de mayo de 2026`` and the like in fifteen languages,
     ``2026/5/4``, ``4.5.2026``, ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970,
-    or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is not a date. Dates without a zone are taken as UTC;
-    of one whose zone is unknown, or shares its name with another, such as IST, only the day is returned.
+    or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is not a date: see `count_back`. Dates without a zone
+    are taken as UTC; of one whose zone is unknown, or shares its name with another, such as IST, only the day is
+    returned.
     """
     try:
         if isinstance(text, int | float) and not isinstance(text, bool):
@@ -104,6 +108,21 @@ def parse_date(text: object) -> datetime | None:
     except (ValueError, OverflowError, OSError):  # 31 February, the year 0, a number out of range
         return None
     return None
+
+
+def find_words(value: object) -> str:
+    """Return the words where a date should be, if a reader understands them: ``3 days ago``, ``vor 3 Tagen``."""
+    text = " ".join(value.split()) if isinstance(value, str) and len(value) <= _MAX_LENGTH else ""
+    return text if (_AGO.fullmatch(text) or _WORDS.fullmatch(text)) else ""
+
+
+def count_back(words: str, at: datetime) -> datetime | None:
+    """Return the day, in UTC, that words such as ``3 days ago`` or ``yesterday`` meant at a time; None for others."""
+    if not (found := _AGO.fullmatch(words)):
+        return None
+    count, unit = found[1] or "1", (found[2] or "day").lower()
+    then = at - timedelta(hours=_HOURS[unit] * (int(count) if count.isdigit() else 1))
+    return then.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def find_date(text: str) -> datetime | None:

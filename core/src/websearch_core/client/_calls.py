@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._runtime.bugs import contain_bugs
+from .._runtime.clock import now
 from .._runtime.deadline import time_limit
 from .._runtime.scope import Choices, current_call, scope
 from .._text.suggestion import check_names
@@ -174,6 +175,8 @@ class Calls:
                 raise ready
             with scope(reads_on=part.offset > 0):
                 page = ready or (yield from reader.read(target))
+            if page.fetched_at is None:  # from a cache, it has the time of then
+                page = page.model_copy(update={"fetched_at": now()})
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
             if page.url == target != url:

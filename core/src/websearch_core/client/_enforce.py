@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel
@@ -66,6 +65,7 @@ def _escape_result(result: SearchResult) -> SearchResult:
         url=escape_url(result.url),
         author=result.author and " ".join(escape_text(result.author).split()),
         content=result.content and _make_safe(result.content, result.url),
+        published_text=result.published_text and " ".join(escape_text(result.published_text).split()),
     )
 
 
@@ -117,15 +117,12 @@ def _cut_content(result: SearchResult, part: Excerpt) -> SearchResult:
     if not result.content or part.max_length is None or length <= part.max_length:
         return result
     page = Page(url=result.url, content=result.content, content_length=length, original_length=length)
-    cut = part.of(page)
-    if not cut.passages:
-        cut = replace(part, query=None).of(page)
-    return result.model_copy(update={"content": _close_code(cut.content)})
+    return result.model_copy(update={"content": _close_code(part.of(page).content)})
 
 
 def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchError | None]) -> SearchResponse:
     """
-    Put the passages of *pages* into the first results; notes name those without passages, and why.
+    Put the passages of *pages* into the first results, or their beginnings; notes name those without, and why.
 
     None stands for a page that was not read, because the service returned its text.
     """
@@ -136,10 +133,12 @@ def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchErr
         place = _ordinal(n + 1)  # not its number, which a conversation can still change
         if isinstance(page, WebSearchError):
             notes.append(f"the {place} result could not be read ({page.code}): only its snippet is known")
-        elif page.passages:
+            continue
+        if not page.passages:
+            shown = "its beginning is shown" if page.content else "only its snippet is known"
+            notes.append(f"the page of the {place} result contains no word of the query: {shown}")
+        if page.content:
             results[n] = result.model_copy(update={"content": _close_code(page.content)})
-        else:
-            notes.append(f"the page of the {place} result contains no word of the query: only its snippet is known")
     return response.model_copy(update={"results": tuple(results)}).with_notes(*notes)
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from .._runtime.bugs import as_error
 from .._runtime.deadline import time_left
+from .._runtime.scope import current_call
 from ..errors import RateLimited, WebSearchError
 from . import Flow, Gather, Sleep
 
@@ -52,7 +53,8 @@ def gather_by_host(
             except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
                 answers[turn] = as_error(bug, "one of several")
             finally:
-                lanes.leave(turn, rest if rest <= time_left() else 0.0)
+                waits = rest <= time_left() and current_call().patience.allows(rest)
+                lanes.leave(turn, rest if waits else 0.0)
 
     yield Gather([work() for _ in range(min(limit, len(starts)))], limit)
     return [answers[number] for number in range(len(starts))]

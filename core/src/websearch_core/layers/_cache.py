@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
 
+from .._runtime.clock import now
 from .._runtime.scope import Deadline, current_call, scope
 from .._text.quantity import quantity
 from .._text.urls import identify
@@ -255,7 +256,8 @@ class _CacheProvider(ProviderWrapper[Cache]):
     def _give(self, entry: Entry, *, stale: bool = False, validated: bool = False) -> Any:
         emit(CacheHit(provider=self.name, age=entry.age, stale=stale, validated=validated))
         answer: Any = entry.answer
-        return answer if isinstance(answer, PageNotFound) else free(answer, outcomes=())  # nobody was asked
+        seen = {"fetched_at": now()} if validated else {}
+        return answer if isinstance(answer, PageNotFound) else free(answer, outcomes=(), **seen)  # nobody was asked
 
     def _replace_failure(self, answer: A | WebSearchError, entry: Entry | None, seconds: float) -> A | WebSearchError:
         """Return what *entry* holds if the service failed, after *seconds*, and it is not too old for that."""

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Annotated, ClassVar, TypeVar
 
 from .._runtime.deadline import time_left
+from .._runtime.scope import current_call
 from ..errors import Attempt, RateLimited, ServiceError, WebSearchError
 from ..events import Wait, emit
 from ..flow import Flow, Sleep
@@ -111,6 +112,9 @@ class _RetryProvider(ProviderWrapper[Retry]):
                     or len(tried) >= self.layer.attempts
                     or pause > min(self.layer.wait_max, time_left())
                 ):
+                    raise
+                if failure.retry_after is not None and not current_call().patience.allows(pause):
+                    failure.concerns_caller = True  # another one may be more patient
                     raise
                 if not self._extra.take():
                     failure.add_note(f"Not tried again: {self.name} has failed often, and its retries are used up.")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from .._runtime.deadline import time_left
 from .._runtime.interrupts import releasing
-from .._runtime.scope import Deadline, scope
+from .._runtime.scope import Deadline, current_call, scope
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
 from ..flow import Call, Flow, Request, Response, Sleep
@@ -148,7 +148,7 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         release = releasing(partial(pace.leave, ticket))
         try:
             pace.enter(ticket)
-            yield from hold(effect, self._wait(pace, ticket, None if page is None else endpoint))
+            yield from hold(effect, self._wait(pace, ticket, of_host=page is not None))
             answer = yield effect
         finally:
             release.close()
@@ -156,7 +156,7 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
         return answer
 
-    def _wait(self, pace: Pace, ticket: Ticket, page: str | None) -> Flow[None]:
+    def _wait(self, pace: Pace, ticket: Ticket, *, of_host: bool) -> Flow[None]:
         announced = False
         while True:
             if pace.is_shared:  # a store that processes share is asked off the event loop, and answers soon
@@ -166,18 +166,21 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
                 wait = pace.wait(ticket)
             if not wait:
                 return
-            self._check_time(wait, None if page is None else pace.rest(page))
+            self._check_time(wait, pace.rest(ticket.endpoint), of_host=of_host)
             if not announced:
                 announced = True
                 emit(Wait(provider=self.name, seconds=wait, reason="throttle"))
             yield Sleep(min(wait, STEP))
 
-    def _check_time(self, wait: float, host_rest: float | None) -> None:
-        """Raise an error if the wait is too long; *host_rest* is how long the host of a page wants no requests."""
-        if host_rest and host_rest > min(_LONGEST_HOST_REST, time_left()):
-            why = f"the page's host asked to be left alone for another {host_rest:.0f} s"
+    def _check_time(self, wait: float, rest: float, *, of_host: bool) -> None:
+        """Raise an error if the wait is too long; *rest* is how long the service or host still wants no requests."""
+        is_patient = not rest or current_call().patience.allows(rest)
+        if of_host and rest and (rest > min(_LONGEST_HOST_REST, time_left()) or not is_patient):
+            why = f"the page's host asked to be left alone for another {rest:.0f} s"
+        elif not is_patient:
+            why = f"the service asked to be left alone for another {rest:.0f} s"
         elif wait > time_left():
-            whose = "the service's limits ask" if host_rest is None else "the limits for the page's host ask"
+            whose = "the limits for the page's host ask" if of_host else "the service's limits ask"
             why = f"{whose} for a wait of {wait:.1f} s, which is longer than the time left"
         else:
             return

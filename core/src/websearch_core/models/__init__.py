@@ -235,7 +235,9 @@ class SearchResult(_Model):
         author: One name, or several separated by commas, if the service states them.
         score: The service's own relevance score, if it gives one; not comparable between services. Of results that were
             fused or reranked, the score that decided their order.
-        published: The publication date, if the service gives one that can be parsed; always with a time zone.
+        published: The publication date, if the service gives one that can be parsed, or the day that it means by
+            ``3 days ago``; always with a time zone.
+        published_text: The date in the words of the service, if they are no date by themselves: ``3 days ago``.
         provider: The name of the provider that found it.
         rank: Its position in the response, from 1.
         found_by: Who found it, and at which rank, if the results of several providers were fused: ``("brave", 3)``.
@@ -251,6 +253,7 @@ class SearchResult(_Model):
     author: str | None = None
     score: float | None = None
     published: datetime | None = None
+    published_text: str = ""
     provider: str = ""
     rank: int = 0
     found_by: tuple[tuple[str, int], ...] = ()
@@ -384,6 +387,9 @@ class Page(_Model):
         canonical_url: The canonical URL that the page declares, if it is on the same site.
         site_name: The name of the site, if the page states one.
         links: Absolute http(s) URLs that the page links to.
+        fetched_at: When it was read from its site or the service, with a time zone; of a page from the cache, when that
+            was last done, or the site last said that the page has not changed.
+        status: The HTTP status that the page answered with, if the reader knows it. One of 400 or above is an error.
         provider: The name of the provider that read it.
         rendered: True if our browser ran its scripts.
         files: What was asked for besides the text, by file name, such as ``screenshot.png``; base64 in JSON.
@@ -415,6 +421,8 @@ class Page(_Model):
     canonical_url: str | None = None
     site_name: str | None = None
     links: tuple[str, ...] = Field(default=(), repr=False)
+    fetched_at: datetime | None = None
+    status: int | None = None
     provider: str = ""
     rendered: bool = False
     files: dict[str, bytes] = Field(default_factory=dict, repr=False)

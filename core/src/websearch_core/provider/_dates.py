@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from types import MappingProxyType
 
+from .._runtime.clock import now
 from ..models import SearchQuery
 
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
@@ -15,7 +16,7 @@ def date_range(query: SearchQuery) -> tuple[date | None, date | None]:
     """Return the first and the last day that *query* asks for, in UTC; for services without a word for last week."""
     if query.time_range is None:
         return query.after, query.before
-    return datetime.now(UTC).date() - timedelta(days=_DAYS[query.time_range]), None
+    return now().date() - timedelta(days=_DAYS[query.time_range]), None
 
 
 def date_span(query: SearchQuery, periods: Mapping[str, str] = MappingProxyType({}), *, sign: str = "to") -> str | None:
@@ -36,7 +37,7 @@ def date_span(query: SearchQuery, periods: Mapping[str, str] = MappingProxyType(
     if not (query.after or query.before):
         return None
     first = query.after or date(1970, 1, 1)
-    last = query.before or max(datetime.now(UTC).date(), first)
+    last = query.before or max(now().date(), first)
     return f"{first}{sign}{last}"
 
 

@@ -283,8 +283,9 @@ def parse_response(
 
 
 def complete_page(reader: PageReader, page: Page, response: Response, url: str, final_url: str) -> Page:
-    """Return *page*, which was parsed from *response*, with its URLs, its reader, and a note if it was cut."""
-    page = page.model_copy(update={"url": url, "final_url": final_url, "provider": reader.name})
+    """Return *page*, which was parsed from *response*, with its URLs, reader and status, and a note if it was cut."""
+    update = {"url": url, "final_url": final_url, "provider": reader.name, "status": response.status}
+    page = page.model_copy(update=update)
     if response.truncated or response.status == 206:
         page = page.model_copy(update={"truncated": True})
         return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")

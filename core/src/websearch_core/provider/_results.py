@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from .._text.dates import parse_date
+from .._runtime.clock import now
+from .._text.dates import count_back, find_words, parse_date
 from .._text.invisible import is_printable_ascii, strip_invisible
 from .._text.markup import strip_markup
 from .._text.urls import is_web_url
@@ -54,7 +55,7 @@ def parse_results(
             taken as HTTPS.
         snippet: Where the snippet is: plain text or markup.
         score: Where the score is: a number.
-        published: Where the date is, in any common form.
+        published: Where the date is, in any common form; of ``3 days ago``, the words are kept, too.
         author: Where the author is: a text, or a list of names or of objects that have a ``name``.
         content: Where the text of the page is, as Markdown, if the service returns that.
         snippet_length: Cut longer snippets: for services that send a whole text where others send an extract.
@@ -74,14 +75,17 @@ def parse_results(
         address = take_first(find_url(item))
         if not isinstance(address, str) or not is_web_url(address := _absolute(address)):
             continue
-        text = plain_text(take_first(find_snippet(item)))
+        text, date = plain_text(take_first(find_snippet(item))), take_first(find_published(item))
+        day = parse_date(date)
+        words = find_words(date) if date and not day else ""
         results.append(
             SearchResult(
                 title=" ".join(plain_text(take_first(find_title(item))).split()) or address,
                 url=address,
                 snippet=text if snippet_length is None else _cut(text, snippet_length),
                 score=as_number(find_score(item)),
-                published=parse_date(take_first(find_published(item))),
+                published=count_back(words, now()) if words else day,  # the service answers now
+                published_text=words,
                 author=join_names(find_author(item)),
                 content=as_text(find_content(item)),
                 provider=provider,

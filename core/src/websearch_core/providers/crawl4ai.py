@@ -135,6 +135,7 @@ class Crawl4ai:
             site_name=about.get("og:site_name"),
             links=_links(result.get("links")),
             rendered=True,
+            status=status if isinstance(status, int) else None,
             truncated=cut,
             notes=(f"crawl4ai: the page is longer than {self.max_length} characters",) if cut else (),
         )

@@ -186,6 +186,7 @@ class Firecrawl:
             description=about.get("description") or about.get("ogDescription"),
             site_name=about.get("ogSiteName"),
             links=as_links(data.get("links")),
+            status=int(status) if status else None,
             usage=parse_usage(about, credits="creditsUsed"),
             notes=_warning(data),
         )

@@ -21,6 +21,8 @@ A provider is a generator, so a test needs neither a network nor patches::
 there, anything for a `Call` or a `Gather`. The keys of a `Request` are removed from its `Response`, as in production.
 Pauses take no time, and are recorded.
 
+A text for a model ends its first line with the date: `stop_clock` sets it.
+
 `search_checks` and `read_checks` return the checks that every provider must pass::
 
     @pytest.mark.parametrize("check", search_checks(Lighthouse(api_key=SECRET), some=..., none=...), ids=str)
@@ -30,6 +32,7 @@ Pauses take no time, and are recorded.
 
 from __future__ import annotations
 
+from .._runtime.clock import stop_clock
 from ._contract import Check, read_checks, search_checks
 from ._fake import FakeWeb
 from ._play import SECRET, Outcome, play, reply
@@ -43,4 +46,5 @@ __all__ = [
     "read_checks",
     "reply",
     "search_checks",
+    "stop_clock",
 ]

@@ -20,7 +20,7 @@ from ._arguments import PageArguments, SearchArguments
 from ._documents import PlainDocument, make_document
 from ._fixed import SearchDefaults, split_arguments
 from ._outputs import Output, OutputFormat, collect_texts
-from ._retrieval import ContentMode, Passages, Retrieval, list_urls, with_limit
+from ._retrieval import ContentMode, Loading, OnError, Passages, Retrieval, list_urls
 from ._tenants import Configurable
 from ._web_tools import Run, WebTools, as_error
 
@@ -28,6 +28,8 @@ __all__ = [
     "DESCRIPTIONS",
     "Configurable",
     "ContentMode",
+    "Loading",
+    "OnError",
     "Output",
     "OutputFormat",
     "PageArguments",
@@ -43,7 +45,6 @@ __all__ = [
     "list_urls",
     "make_document",
     "split_arguments",
-    "with_limit",
 ]
 
 _SEARCH = (

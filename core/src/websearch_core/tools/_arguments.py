@@ -113,7 +113,7 @@ class SearchArguments(Arguments):
     fixed: ClassVar[frozenset[str]] = frozenset()
 
     query: str = Field(min_length=1, description="What to look for.")
-    limit: _Limit = Field(default=5, le=MOST, description=f"Maximum number of results, 1 to {MOST}; usually 5.")
+    limit: _Limit = Field(default=5, description=f"Maximum number of results, 1 to {MOST}; usually 5.")
     allowed_domains: _Domains = Field(
         default=[], description="Only these domains, e.g. python.org. Usually empty: anywhere."
     )

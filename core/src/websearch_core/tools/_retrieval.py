@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
+from .. import errors
 from ..client._arguments import as_urls, check_number
-from ..errors import InvalidOption
+from ..errors import InvalidOption, WebSearchError
+from ..models import Page
 from ._documents import PlainDocument, Put, find_source, make_document, put_pages
 from ._fixed import OF_CALL, FixedOptions, check_read_options, check_search_options
 
 if TYPE_CHECKING:
     from ..client import WebSearch
-    from ..errors import WebSearchError
-    from ..models import Page, SearchResult
+    from ..models import SearchResult
     from ..reading import ReadOptions
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
+_AHEAD = 16  # pages that a loader reads together: twice as many as are read at a time
+# Other pages would fail, too.
+_FOR_ALL = (errors.AuthenticationError, errors.BudgetExceeded, errors.ConfigurationError, errors.QuotaExhausted)
+_NO_WORD = "the page contains no word of the query: this is its beginning"
 ContentMode: TypeAlias = Literal["snippet", "passages", "page"]
+OnError: TypeAlias = Literal["raise", "skip"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,8 @@ class Retrieval:
         k: Maximum number of documents.
         content: The text of a document: the ``snippet`` of the search; the ``passages`` of the page that answer the
             query, or all of a page that is short enough; or the whole ``page``. Pages are read concurrently. One that
-            cannot be read keeps its snippet, and its metadata has the code of the error as ``read_error``.
+            cannot be read keeps its snippet, and its metadata has the code of the error as ``read_error``; of one
+            without a word of the query, passages are its beginning, and ``read_note`` says so.
         search_options: More options of each search.
         read_options: The options of each page. Without a limit, passages have that of the `WebSearch`, and a page has
             none.
@@ -66,12 +75,14 @@ class Retrieval:
 
         """
         results = self.web.search(query, **self._options(k)).results
-        return _make_documents(results, self.web.read_many(self._urls(results), **self._part(query)))
+        pages = self.web.read_many(self._urls(results), **self._part(query))
+        return list(starmap(self._make_document, zip_longest(results, pages)))
 
     async def aretrieve(self, query: str, k: int | None = None) -> list[PlainDocument]:
         """Do the same as `retrieve` on the running event loop."""
         results = (await self.web.asearch(query, **self._options(k))).results
-        return _make_documents(results, await self.web.aread_many(self._urls(results), **self._part(query)))
+        pages = await self.web.aread_many(self._urls(results), **self._part(query))
+        return list(starmap(self._make_document, zip_longest(results, pages)))
 
     def _options(self, k: int | None) -> dict[str, Any]:
         return {**(self.search_options or {}), "limit": self.k if k is None else k}
@@ -79,9 +90,14 @@ class Retrieval:
     def _urls(self, results: Sequence[SearchResult]) -> list[str]:
         return [] if self.content == "snippet" else [result.url for result in results]
 
+    def _make_document(self, result: SearchResult, page: Page | WebSearchError | None) -> PlainDocument:
+        made = make_document(result, page)
+        has_none = self.content == "passages" and isinstance(page, Page) and page.content and not page.passages
+        return made.with_metadata(read_note=_NO_WORD) if has_none else made
+
     def _part(self, query: str) -> ReadOptions:
         if self.content == "page":
-            return with_limit(self.read_options)
+            return _with_limit(self.read_options)
         return cast("ReadOptions", {**(self.read_options or {}), "query": query})
 
 
@@ -131,35 +147,78 @@ class Passages:
         return put_pages(documents, urls, pages, put)
 
     def _part(self, query: str) -> ReadOptions:
-        return {**with_limit(self.read_options, 1_500), "query": query}
+        return {**_with_limit(self.read_options, 1_500), "query": query}
 
 
-def with_limit(options: ReadOptions | Mapping[str, Any] | None, max_length: int = sys.maxsize) -> ReadOptions:
+@dataclass(frozen=True)
+class Loading:
     """
-    Return the ``read_options`` of a loader, with a limit in characters.
+    Loads pages as documents, 16 at a time, when they are requested.
 
     Args:
-        options: What was given.
-        max_length: The limit, unless they have one; by default, whole pages are read.
+        web: The `WebSearch` to read with.
+        read_options: The options of each page. Without a limit, pages are whole.
+        on_error: What to do about a page that cannot be read: ``raise`` its error, after the pages before it; or
+            ``skip`` it, and log a warning with its URL. A wrong key, a used-up budget and the like are raised in either
+            case: no other page could be read.
 
     Raises:
-        InvalidOption: An option is unknown, or its value is wrong.
+        InvalidOption: An argument is wrong.
 
     """
+
+    web: WebSearch
+    read_options: ReadOptions | Mapping[str, Any] | None = None
+    on_error: OnError = "raise"
+
+    def __post_init__(self) -> None:
+        """Refuse wrong options now rather than with the first page."""
+        if self.on_error not in get_args(OnError):
+            raise InvalidOption(f"on_error: {self.on_error!r} is not one of {', '.join(get_args(OnError))}")
+        _with_limit(self.read_options)
+
+    def load(self, urls: str | Sequence[str]) -> Iterator[PlainDocument]:
+        """
+        Load pages.
+
+        Args:
+            urls: One absolute http(s) URL, or several.
+
+        Raises:
+            InvalidOption: It is neither.
+            WebSearchError: As *on_error* says.
+
+        """
+        for some in _split(list_urls(urls)):
+            yield from self._finish(self.web.read_many(some, **_with_limit(self.read_options)))
+
+    async def aload(self, urls: str | Sequence[str]) -> AsyncIterator[PlainDocument]:
+        """Do the same as `load` on the running event loop."""
+        for some in _split(list_urls(urls)):
+            for document in self._finish(await self.web.aread_many(some, **_with_limit(self.read_options))):
+                yield document
+
+    def _finish(self, pages: Sequence[Page | WebSearchError]) -> Iterator[PlainDocument]:
+        for page in pages:
+            if not isinstance(page, WebSearchError):
+                yield make_document(page=page)
+            elif self.on_error == "raise" or isinstance(page, _FOR_ALL):
+                raise page
+            else:
+                _log.warning("left out a page: %s", page)
+
+
+def _with_limit(options: ReadOptions | Mapping[str, Any] | None, max_length: int = sys.maxsize) -> ReadOptions:
+    """Return checked ``read_options``, with a limit in characters, unless they have one; whole pages by default."""
     given = {"max_length": max_length, **check_read_options(options)}
     return cast("ReadOptions", given)
 
 
 def list_urls(urls: str | Sequence[str]) -> list[str]:
-    """
-    Return one URL, or several, as a list.
-
-    Raises:
-        InvalidOption: It is neither.
-
-    """
+    """Return one URL, or several, as a list; raise `InvalidOption` if it is neither."""
     return [urls] if isinstance(urls, str) else as_urls(urls)
 
 
-def _make_documents(results: Sequence[SearchResult], pages: Sequence[Page | WebSearchError]) -> list[PlainDocument]:
-    return [make_document(result, page) for result, page in zip_longest(results, pages)]
+def _split(urls: list[str]) -> Iterator[list[str]]:
+    """Yield the URLs in parts that are read together."""
+    return (urls[start : start + _AHEAD] for start in range(0, len(urls), _AHEAD))

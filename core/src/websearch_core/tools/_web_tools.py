@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, get_args
 from pydantic import ValidationError
 
 from .._runtime.bugs import as_error as report_bug
-from .._runtime.scope import Choices, scope
+from .._runtime.scope import Choices, Patience, scope
 from .._text.choices import Format
 from ..client import CommonArguments, WebSearch
 from ..client._arguments import check_number
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..reading import ReadOptions
 
 _A = TypeVar("_A", bound=Arguments)
+_PATIENCE = 5.0  # seconds; a model that waits longer for a service could have answered, or asked another
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,7 +206,8 @@ class WebTools:
             web = self._tenants.find(run.options)
             fixed = self._fixed.of_run(web.settings.domains, run.options)
             comments, reviews, links = map(fixed.read.get, ("comments", "reviews", "links"))
-            with scope(choices=Choices(comments, reviews, links)):  # for the pages that a search reads, too
+            choices = Choices(comments, reviews, links)  # for the pages that a search reads, too
+            with scope(choices=choices, patience=Patience(_PATIENCE)):
                 yield web, fixed
 
     def _with_usual_limit(self, asked: SearchArguments, fixed: FixedOptions) -> SearchArguments:

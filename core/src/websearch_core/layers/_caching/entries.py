@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from math import inf
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...errors import PageNotFound
 from ...models import Page, SearchResponse
@@ -47,7 +48,7 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: Literal[1] = 1
-    stored: float
+    stored: float = Field(ge=0, lt=1e11)  # what a date can express
     response: SearchResponse | None = None
     page: Page | None = None
     missing: _Missing | None = None
@@ -100,9 +101,10 @@ class Entry(BaseModel):
         """The answer."""
         if self.missing:
             return PageNotFound(self.missing.message, provider=self.missing.provider, status=self.missing.status)
-        answer = self.response or self.page
-        assert answer is not None
-        return answer
+        if self.page:
+            return self.page.model_copy(update={"fetched_at": datetime.fromtimestamp(self.stored, UTC)})
+        assert self.response is not None
+        return self.response
 
 
 def _as_bound(seconds: float) -> float | None:
