@@ -119,8 +119,9 @@ def test_the_first_example_of_langchain_needs_only_what_its_install_line_names()
 
     needed = {name.replace("_", "-") for name in modules} | {f"langchain-{model}"}
     assert set(installed) == needed | {'"websearch-core[cli]"'}  # the command, which the next lines use
-    given = {"model", "question", "checkpointer"}
-    assert not given & {node.id for node in ast.walk(ast.parse(first)) if isinstance(node, ast.Name)}
+    names = [node for node in ast.walk(ast.parse(first)) if isinstance(node, ast.Name)]
+    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    assert {"model", "question", "checkpointer"}.isdisjoint({node.id for node in names} - made)
 
 
 def test_langgraph_json_names_the_agent_of_the_block_before_it():
