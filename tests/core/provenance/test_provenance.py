@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from websearch_core import provenance
 from websearch_core._text import urls as _urls
 from websearch_core._text.escaping import link_target
-from websearch_core.errors import ConfigurationError, UnsafeURL
+from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.provenance import Ledger, _strip_punctuation
 
@@ -22,7 +22,7 @@ FOUND = SearchResponse(query="kelp", results=(SearchResult(title="Kelp", url="ht
 def may_open(ledger, url, conversation=None):
     try:
         ledger.check(url, conversation)
-    except UnsafeURL:
+    except (InvalidOption, UnsafeURL):
         return False
     return True
 

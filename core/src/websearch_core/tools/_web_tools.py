@@ -17,6 +17,7 @@ from ..errors import ConfigurationError, InvalidOption, UnsafeURL, WebSearchErro
 from ..layers import charge_to
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
 from ..provenance import Ledger, Provenance
+from ..provenance._memory import Memory
 from ..render import Format
 from ..tokens import estimate_tokens
 from ._arguments import Arguments, PageArguments, SearchArguments
@@ -44,6 +45,7 @@ class Run:
         options: The options that the run sets, by their names: those of ``configurable``.
         sources: The sources that the conversation has numbers for already, as stored by the program.
         shares: Whether what was found outside of any conversation may be opened in this one, too.
+        forgets: Why what the conversation found may be unknown here, for the refusal of a URL: a part of a sentence.
 
     """
 
@@ -53,6 +55,7 @@ class Run:
     options: Mapping[str, Any] = field(default_factory=dict)
     sources: Sequence[Mapping[str, Any]] = ()
     shares: bool = False
+    forgets: str = ""
 
 
 _NO_RUN = Run()
@@ -119,6 +122,7 @@ class WebTools:
         self.full_artifact: bool = full_artifact
         self.max_uses: int | None = max_uses
         self.provenance: Ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
+        self._memory = Memory()
         self._uses = Uses(max_uses)
         self._tenants = Tenants(web, arguments, configurable)
         self.web: WebSearch = self._tenants.web
@@ -205,7 +209,10 @@ class WebTools:
             web = self._tenants.find(run.options)
             fixed = self._fixed.of_run(web.settings.domains, run.options)
             comments, reviews, links = map(fixed.read.get, ("comments", "reviews", "links"))
-            with scope(choices=Choices(comments, reviews, links)):  # for the pages that a search reads, too
+            memory = self._memory.of(run.conversation)
+            with scope(
+                choices=Choices(comments, reviews, links), memory=memory
+            ):  # for the pages that a search reads, too
                 yield web, fixed
 
     def _with_usual_limit(self, asked: SearchArguments, fixed: FixedOptions) -> SearchArguments:
@@ -226,7 +233,7 @@ class WebTools:
     def _check_url(self, url: str, run: Run) -> str:
         """Return the URL to open."""
         try:
-            return self.provenance.check(url, run.conversation, run.sources)
+            return self.provenance.check(url, run.conversation, run.sources, run.forgets)
         except UnsafeURL:
             if not run.shares:
                 raise
