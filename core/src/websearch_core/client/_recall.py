@@ -16,8 +16,10 @@ from ..provider._ports import Provider, needs_network
 
 A = TypeVar("A", SearchResponse, Page)
 
-_AGAIN = "this conversation has searched for this before, so these are the same results: open one, or use other words"
-_ASKED_AGAIN = "this conversation has searched for this before: open one of the results, or use other words"
+_AGAIN = (
+    "this conversation has searched for this before, so this is the same answer: open a page of it, or use other words"
+)
+_ASKED_AGAIN = "this conversation has searched for this before: open a page of the answer, or use other words"
 
 
 def recall(provider: Provider, describe: Callable[[], list[Any] | None], ask: Callable[[], Flow[A]]) -> Flow[A]:

@@ -141,7 +141,7 @@ class Ledger:
         with self._lock:
             numbers = self._numbers_of(conversation, known)
             if named:
-                url = numbers.url_of(int(named[1]))
+                return numbers.url_of(int(named[1]))
             if self.mode == "any":
                 numbered = numbers.find_url(url)
                 return url if numbered is None or (_is_secure(url) and not _is_secure(numbered)) else numbered
@@ -175,9 +175,10 @@ class Ledger:
 
     def number_page(self, page: Page, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()) -> Page:
         """Give a page its number in a conversation, with the arguments of `number_results`; it can be opened again."""
-        self._add([page.final_url or page.url], conversation, links=False)
         with self._lock:
-            return self._numbers_of(conversation, known).number_page(page)
+            numbered = self._numbers_of(conversation, known).number_page(page)
+            self._see_numbered([page.final_url or page.url], conversation)
+            return numbered
 
     def sources(self, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()) -> list[Source]:
         """Return the sources of a conversation by their numbers: at most 1,000, those that were seen last."""
@@ -187,9 +188,15 @@ class Ledger:
     def _numbers_of(self, conversation: Hashable, known: Iterable[Mapping[str, Any]]) -> Numbers:
         numbers = self._numbers.get(conversation) or Numbers()
         self._numbers.keep(conversation, numbers)
-        if (adopted := numbers.restore(known)) and self.mode != "any":
-            self._see_all(_make_seen(adopted, links=False), conversation)
+        self._see_numbered(numbers.restore(known), conversation)
         return numbers
+
+    def _see_numbered(self, urls: Iterable[str], conversation: Hashable) -> None:
+        """Allow pages that have a number; one that is known under another address keeps that one."""
+        if urls and self.mode != "any":
+            known = {page.page for page in (self._seen.get(conversation) or {}).values()}
+            added = _make_seen(urls, links=False)
+            self._see_all({key: page for key, page in added.items() if page.page not in known}, conversation)
 
     def _may_add_links(self, url: str, conversation: Hashable) -> bool:
         key = _make_key(url)

@@ -55,9 +55,9 @@ class Memory:
     def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
         return Memory, ()
 
-    def of(self, conversation: Hashable) -> Recall:
-        """Return what is kept for one conversation."""
-        return Recall(self, conversation)
+    def of(self, conversation: Hashable, *, gives: bool = True) -> Recall:
+        """Return what is kept for one conversation; unless it *gives*, it only keeps."""
+        return Recall(self, conversation, gives)
 
     def find(self, conversation: Hashable, key: Hashable) -> Kept | None:
         """Return what is kept under *key*, if it is not too old."""
@@ -103,10 +103,11 @@ class Recall(NamedTuple):
 
     memory: Memory
     conversation: Hashable
+    gives: bool
 
     def find(self, key: Hashable) -> Kept | None:
         """Return what is kept under *key*."""
-        return self.memory.find(self.conversation, key)
+        return self.memory.find(self.conversation, key) if self.gives else None
 
     def keep(self, key: Hashable, answer: Page | SearchResponse | None) -> None:
         """Keep *answer* under *key*."""

@@ -173,14 +173,14 @@ class WebTools:
 
         """
         asked = self._validate(PageArguments, arguments)
-        with self._begin(run) as (web, fixed):
+        with self._begin(run, asked) as (web, fixed):
             page = web.read(self._check_url(asked.url, run), **fixed.page_options(asked, web))
         return self._show_page(page, run)
 
     async def aopen_page(self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
         """Do the same as `open_page` on the running event loop."""
         asked = self._validate(PageArguments, arguments)
-        with self._begin(run) as (web, fixed):
+        with self._begin(run, asked) as (web, fixed):
             page = await web.aread(self._check_url(asked.url, run), **fixed.page_options(asked, web))
         return self._show_page(page, run)
 
@@ -202,17 +202,18 @@ class WebTools:
         self._fixed.of_run(self._tenants.find(options).settings.domains, options)
 
     @contextmanager
-    def _begin(self, run: Run) -> Iterator[tuple[WebSearch, FixedOptions]]:
+    def _begin(self, run: Run, page: PageArguments | None = None) -> Iterator[tuple[WebSearch, FixedOptions]]:
         """Count and charge a call, and yield the `WebSearch` and the options of its *run*."""
         with charge_to(run.tenant, run=run.name):
             self._uses.count(run.name)
             web = self._tenants.find(run.options)
             fixed = self._fixed.of_run(web.settings.domains, run.options)
             comments, reviews, links = map(fixed.read.get, ("comments", "reviews", "links"))
-            memory = self._memory.of(run.conversation)
-            with scope(
-                choices=Choices(comments, reviews, links), memory=memory
-            ):  # for the pages that a search reads, too
+            choices = Choices(comments, reviews, links)  # for the pages that a search reads, too
+            # Outside of any conversation, only the parts of a page belong together.
+            is_part = page is not None and bool(page.offset or page.query or page.find)
+            memory = self._memory.of(run.conversation, gives=is_part or run.conversation is not None)
+            with scope(choices=choices, memory=memory):
                 yield web, fixed
 
     def _with_usual_limit(self, asked: SearchArguments, fixed: FixedOptions) -> SearchArguments:
