@@ -162,4 +162,7 @@ def list_urls(urls: str | Sequence[str]) -> list[str]:
 
 
 def _make_documents(results: Sequence[SearchResult], pages: Sequence[Page | WebSearchError]) -> list[PlainDocument]:
-    return [make_document(result, page) for result, page in zip_longest(results, pages)]
+    made = [make_document(result, page) for result, page in zip_longest(results, pages)]
+    for one in made:  # the number of a place in one search: with it, equal pages would be different documents
+        one.metadata.pop("citation_id", None)
+    return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, get_args
 
@@ -236,9 +236,10 @@ class WebTools:
         try:
             return self.provenance.check(url, run.conversation, run.sources, run.forgets)
         except UnsafeURL:
-            if not run.shares:
-                raise
-            return self.provenance.check(url)
+            if run.shares:
+                with suppress(UnsafeURL):
+                    return self.provenance.check(url)
+            raise
 
     def _show_results(self, response: SearchResponse, run: Run, web: WebSearch, fixed: FixedOptions) -> Output:
         self.provenance.allow_results(response, run.conversation)
