@@ -7,6 +7,7 @@ import logging
 
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import (
     Context,
     HumanResponseEvent,
@@ -59,7 +60,7 @@ class Workers:
         self.scripted, self.fake, self.alone, self.spec = scripted, fake, alone, make_spec(fake)
         self.ctx = None
 
-    def agent(self, *turns):
+    async def agent(self, *turns):
         """Return a worker with the context that another one saved."""
         if not self.alone:
             self.spec = make_spec(self.fake)
@@ -80,6 +81,8 @@ class Workers:
         agent = FunctionAgent(tools=tools, llm=self.scripted(*turns), streaming=False)
         saved = json.loads(json.dumps(self.ctx.to_dict())) if self.ctx else None
         self.ctx = Context.from_dict(agent, saved) if saved else Context(agent)
+        if saved:  # LlamaIndex leaves the memory of the agent to the program
+            await self.ctx.store.set("memory", ChatMemoryBuffer.from_defaults(llm=agent.llm))
         return agent
 
     async def run(self, agent, *, until=None, answer=None):
@@ -100,13 +103,13 @@ class Workers:
 
 
 async def converse(workers):
-    first = workers.agent(SEARCH, "found")
+    first = await workers.agent(SEARCH, "found")
     await workers.spec.allow_text(f"Read {NAMED} later.", workers.ctx)
     outputs = await workers.run(first)
-    outputs += await workers.run(workers.agent(("approve", {"url": f"{SITE}/0"})), until=InputRequiredEvent)
-    outputs += await workers.run(workers.agent("opened"), answer=HumanResponseEvent(response="yes"))
-    outputs += await workers.run(workers.agent(("open_all", {}), "read"))
-    outputs += await workers.run(workers.agent(opening(NAMED), opening(LEAK), "done"))
+    outputs += await workers.run(await workers.agent(("approve", {"url": f"{SITE}/0"})), until=InputRequiredEvent)
+    outputs += await workers.run(await workers.agent("opened"), answer=HumanResponseEvent(response="yes"))
+    outputs += await workers.run(await workers.agent(("open_all", {}), "read"))
+    outputs += await workers.run(await workers.agent(opening(NAMED), opening(LEAK), "done"))
     return outputs
 
 

@@ -195,8 +195,12 @@ class Ledger:
         """Allow pages that have a number; one that is known under another address keeps that one."""
         if urls and self.mode != "any":
             known = {page.page for page in (self._seen.get(conversation) or {}).values()}
-            added = _make_seen(urls, links=False)
-            self._see_all({key: page for key, page in added.items() if page.page not in known}, conversation)
+            added = {}
+            for key, page in _make_seen(urls, links=False).items():
+                if page.page not in known:
+                    known.add(page.page)
+                    added[key] = page
+            self._see_all(added, conversation)
 
     def _may_add_links(self, url: str, conversation: Hashable) -> bool:
         key = _make_key(url)
