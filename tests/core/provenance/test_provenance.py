@@ -168,6 +168,11 @@ def test_what_the_program_stored_may_be_opened_in_another_process():
 def test_a_refusal_says_why_more_may_be_known_elsewhere(seen):
     with pytest.raises(UnsafeURL, match="this process knows of no page that was found or named in this conversation"):
         seen.check("https://sea.example/kelp", "2")
+    stored = [{"id": 1, "url": "https://sea.example/kelp", "title": "", "read": False}]
+    with pytest.raises(
+        UnsafeURL, match="this conversation began in another process, which may know of more that the user"
+    ):
+        seen.check("https://sea.example/dulse", "3", stored)
     with pytest.raises(UnsafeURL, match=r"search for the page first \(the state has no messages\)"):
         seen.check("https://evil.example/", why="the state has no messages")
 

@@ -39,6 +39,8 @@ _MAX_URLS = 10_000  # in one conversation
 _MAX_LINKS = 200  # of one page
 _PUNCTUATION = tuple(".,;:!?*")
 _BRACKETS = {")": "(", "]": "["}
+_NOTHING = "; this process knows of no page that was found or named in this conversation"
+_ELSEWHERE = "; this conversation began in another process, which may know of more that the user named"
 _NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
 _IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
 
@@ -150,10 +152,10 @@ class Ledger:
             seen = self._seen.get(conversation) or {}
             found = find_alike({**self._named, **seen}, url)
         if len(found) != 1:
-            nothing = "" if seen else "; this process knows of no page that was found or named in this conversation"
+            elsewhere = _ELSEWHERE if numbers.is_restored else "" if seen else _NOTHING
             raise UnsafeURL(
                 "only pages that a search returned or the user named can be opened, by exactly that URL; "
-                f"search for the page first{nothing}{why and f' ({why})'}"
+                f"search for the page first{elsewhere}{why and f' ({why})'}"
             )
         return found[0].url
 
@@ -186,9 +188,12 @@ class Ledger:
             return self._numbers_of(conversation, known).sources()
 
     def _numbers_of(self, conversation: Hashable, known: Iterable[Mapping[str, Any]]) -> Numbers:
-        numbers = self._numbers.get(conversation) or Numbers()
+        before = self._numbers.get(conversation)
+        numbers = before or Numbers()
         self._numbers.keep(conversation, numbers)
-        self._see_numbered(numbers.restore(known), conversation)
+        adopted = numbers.restore(known)
+        numbers.is_restored = numbers.is_restored or (before is None and bool(adopted))
+        self._see_numbered(adopted, conversation)
         return numbers
 
     def _see_numbered(self, urls: Iterable[str], conversation: Hashable) -> None:

@@ -36,6 +36,7 @@ class Numbers:
         self._numbers: dict[str, _Numbered] = {}  # by what `identify` returns; a page that redirects has two
         self._sources: dict[int, Source] = {}
         self._last = 0
+        self.is_restored: bool = False  # whether the conversation began in another process
 
     def restore(self, known: Iterable[Mapping[str, Any]]) -> list[str]:
         """
