@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from typing_extensions import TypedDict
 
-from langchain_websearch import WebSearchToolkit
+from langchain_websearch import WebSearchRetriever, WebSearchToolkit
 from langchain_websearch.conversations import Root, find_conversation
 from websearch_core import WebSearch
 from websearch_core.testing import FakeWeb
@@ -194,3 +194,11 @@ def test_a_copy_of_what_a_run_found_belongs_to_no_run():
 
     assert isinstance(root, Root)
     assert pickle.loads(pickle.dumps(root)) != root
+
+
+def test_one_page_is_one_document_in_every_batch_of_a_retriever():
+    retriever = WebSearchRetriever(provider=make_fake(), k=8)
+    kelp, dulse = retriever.batch(["kelp", "dulse"])
+
+    assert kelp[3] == next(one for one in dulse if one.id == kelp[3].id)
+    assert len({one.id for one in (*kelp, *dulse)}) == len(kelp) + len(dulse) - 1
