@@ -130,6 +130,8 @@ class Calls:
         return response.with_notes(note), narrowed
 
     def _ask(self, query: SearchQuery) -> Flow[SearchResponse]:
+        if current_call().memory is None:
+            return (yield from self.provider.search(query))
         return (yield from recall(self.provider, partial(describe_query, query), partial(self.provider.search, query)))
 
     def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
