@@ -21,7 +21,7 @@ from pydantic import ValidationError, create_model
 from langchain_websearch import OpenPageTool, WebPageCompressor, WebSearchRetriever, WebSearchTool, WebSearchToolkit
 from langchain_websearch.tools import PageToolOptions, SearchToolOptions, ToolkitOptions
 from websearch_core import Http, Page, SearchResponse, SearchResult, WebSearch
-from websearch_core.client import CommonArguments, WebSearchArguments
+from websearch_core.client import CommonArguments
 from websearch_core.errors import ConfigurationError, InvalidOption, MissingKey, PageNotFound
 from websearch_core.keys import pickle_keys
 from websearch_core.render import CITATION_INSTRUCTION
@@ -114,7 +114,8 @@ def test_a_web_search_or_its_arguments_are_accepted_but_not_both(kind):
 
 
 def test_all_the_arguments_of_a_web_search_are_known():
-    assert set(WebSearchArguments.__annotations__) == set(inspect.signature(WebSearch).parameters)
+    own, common = {"search_options", "read_options"}, set(CommonArguments.__annotations__)
+    assert common == set(inspect.signature(WebSearch).parameters) - own | {"rate_limiter"}
 
 
 def test_a_tool_adds_few_arguments_to_those_of_a_web_search_and_of_a_langchain_tool():

@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COPIED = [
     "core/src",
     "core/README.md",
+    "langchain_websearch/README.md",
+    "llamaindex_websearch/README.md",
     "cassettes",
     "docs",
     "tests",
@@ -34,6 +36,7 @@ def tree(tmp_path):
         if source.is_dir():
             shutil.copytree(source, target)  # compiled files too: their sources keep their times
         else:
+            target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
     return tmp_path
 

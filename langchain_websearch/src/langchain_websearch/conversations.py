@@ -10,7 +10,6 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, HumanMessage, convert_to_messages
-from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import RunnableConfig, ensure_config
 
 from websearch_core.provenance import Ledger
@@ -233,7 +232,7 @@ def find_user_texts(inputs: Any) -> list[str]:
         return [inputs]
     if isinstance(inputs, dict):
         inputs = inputs.get("messages")
-    elif not isinstance(inputs, BaseMessage | PromptValue | list | tuple):
+    elif not isinstance(inputs, BaseMessage | list | tuple) and not hasattr(inputs, "to_messages"):
         inputs = getattr(inputs, "messages", None)
     return [_join_texts(message) for message in _messages(inputs) if _is_from_user(message)]
 
@@ -242,8 +241,8 @@ def _messages(given: Any) -> Iterable[BaseMessage]:
     if given is None:
         return []
     try:
-        if isinstance(given, PromptValue):
-            return given.to_messages()
+        if hasattr(given, "to_messages"):  # the value of a prompt
+            return list(given.to_messages())
         if isinstance(given, tuple) and not all(isinstance(part, str) for part in given):
             given = list(given)
         # As in LangGraph's `add_messages`, anything but a list is one message: ("user", "Read ...").

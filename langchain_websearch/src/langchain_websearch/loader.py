@@ -69,20 +69,18 @@ class WebPageLoader(BaseLoader):
 
         """
         for url in self.urls:
-            try:
-                page = self.web.read(url, **self.read_options)
-            except WebSearchError as error:
-                self._raise_or_log(error, url)
+            (page,) = self.web.read_many([url], **self.read_options)  # `read` would start a browser
+            if isinstance(page, WebSearchError):
+                self._raise_or_log(page, url)
             else:
                 yield _document(page)
 
     async def alazy_load(self) -> AsyncIterator[Document]:
         """Async version of `lazy_load`."""
         for url in self.urls:
-            try:
-                page = await self.web.aread(url, **self.read_options)
-            except WebSearchError as error:
-                self._raise_or_log(error, url)
+            (page,) = await self.web.aread_many([url], **self.read_options)
+            if isinstance(page, WebSearchError):
+                self._raise_or_log(page, url)
             else:
                 yield _document(page)
 

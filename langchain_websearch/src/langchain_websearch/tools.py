@@ -32,7 +32,6 @@ from websearch_core.client import CommonArguments
 from websearch_core.errors import ConfigurationError, InvalidOption
 from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
-from websearch_core.render import render_error
 from websearch_core.tools import (
     DESCRIPTIONS,
     Configurable,
@@ -153,11 +152,17 @@ def _find_arguments(schema: type[BaseModel], own: type[BaseModel]) -> list[str] 
 
 def _render_validation_error(error: ValidationError) -> str:
     """Say which argument is wrong, in the format of all other errors."""
-    return render_error(InvalidOption(describe_problems(error)))
+    return _render(InvalidOption(describe_problems(error)), "text")
 
 
 def _validation_error_as_json(error: ValidationError) -> str:
-    return render_error(InvalidOption(describe_problems(error)), "json")
+    return _render(InvalidOption(describe_problems(error)), "json")
+
+
+def _render(error: WebSearchError, form: OutputFormat) -> str:
+    from websearch_core.render import render_error  # imported here: making a tool does not need it
+
+    return render_error(error, form)
 
 
 class _WebTool(_Options, BaseTool):
@@ -254,7 +259,7 @@ class _WebTool(_Options, BaseTool):
             if not self.handle_tool_error and not isinstance(error, WebSearchError):
                 raise
             failure = as_error(error, self.name)
-            raise ToolException(render_error(failure, self.output_format)) from failure
+            raise ToolException(_render(failure, self.output_format)) from failure
 
 
 class SearchToolArguments(SearchArguments):

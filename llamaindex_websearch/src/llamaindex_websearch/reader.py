@@ -70,7 +70,9 @@ class WebPageReader(BaseReader):
         """Read pages one after the other, each one when it is requested."""
         for url in list_urls(urls):
             with report():
-                page = self.web.read(url, **self.read_options)
+                (page,) = self.web.read_many([url], **self.read_options)  # `read` would start a browser
+            if isinstance(page, WebSearchError):
+                raise page
             yield as_document(make_document(page=page))
 
     async def aload_data(self, urls: str | Sequence[str]) -> list[Document]:

@@ -137,9 +137,9 @@ def test_a_wrong_choice_is_reported_in_our_words(websearch, form):
     [
         ("example.com", "did you mean https://example.com?"),
         ("//example.com/a", "did you mean https://example.com/a?"),
-        ("docs.example.com:8080/a?b=c", "did you mean https://docs.example.com:8080/a?b=c?"),
-        ("localhost:8000", "did you mean https://localhost:8000?"),
-        ("kelp", "give the whole URL, https:// included."),
+        ("docs.example.com:8080/a?b=c", "did you mean http://docs.example.com:8080/a?b=c?"),
+        ("localhost:8000", "did you mean http://localhost:8000?"),
+        ("kelp", "give the whole URL, https:// included; there is no such file."),
         ("mailto:a@b.example", "give the whole URL"),
     ],
 )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.core.layers.simulation import Simulation
 from websearch_core.flow import Sleep
 from websearch_core.layers import _pace, charge_to
-from websearch_core.layers._pace import Pace, Ticket, shorten
+from websearch_core.layers._pace import STEP, Pace, Ticket
 
 _TIMES = st.floats(0, 20).map(lambda at: round(at, 2))
 _REQUESTS = st.lists(
@@ -36,7 +36,7 @@ def run(pace, requests):
             pace.enter(ticket := Ticket(""))
         try:
             while wait := pace.wait(ticket):
-                yield Sleep(shorten(wait))
+                yield Sleep(min(wait, STEP))
             under_way.add(number)
             most[0] = max(most[0], len(under_way))
             spans.append((simulation.now - started, number))

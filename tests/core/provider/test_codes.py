@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch_core.provider._codes import COUNTRIES, LANGUAGES
-from websearch_core.provider._countries import COUNTRY_NAMES
+from websearch_core.provider._codes import COUNTRIES, COUNTRY_NAMES, LANGUAGES
 from websearch_core.provider._languages import match_language
 from websearch_core.provider.google import GOOGLE_LANGUAGES
 

@@ -188,7 +188,7 @@ def test_an_error_after_which_sqlite_rolled_back_is_raised(path):
 
 @needs_fork
 def test_forks_in_the_middle_of_writing_lose_nothing(tmp_path):
-    done = subprocess.run([sys.executable, "-c", FORKING, tmp_path], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", FORKING, tmp_path], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
 
@@ -293,7 +293,7 @@ parent.set("b", b"2", 60)
 @needs_fork
 def test_a_process_that_was_not_forked_by_python_refuses_what_its_parent_has_open(path):
     """In a process with one thread: such a fork would leave the interpreter's own locks as other threads hold them."""
-    done = subprocess.run([sys.executable, "-c", FORKED_BY_OTHERS, path], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", FORKED_BY_OTHERS, path], capture_output=True, text=True, timeout=600)
 
     assert (done.returncode, done.stdout.count("was in use while this process was forked")) == (0, 1)
     assert done.stdout.startswith("raised:")

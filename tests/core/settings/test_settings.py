@@ -91,7 +91,10 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
         ("retry = 2\n\ncolour = 5", "websearch.toml, line 3: colour: not an option; known are enabled, provider, "),
         ("timeout = 0", "websearch.toml, line 1: timeout: must be greater than 0"),
         ("[retry]\natempts = 2", "line 2: retry.atempts: not an option; did you mean attempts?"),
-        ("[providers.duckduckgo]\npaus = 2", "duckduckgo: paus: not an option; did you mean pause?"),
+        (
+            "[providers.duckduckgo]\npaus = 2",
+            "websearch.toml, line 2: providers.duckduckgo.paus: not an option; did you mean pause?",
+        ),
     ],
 )
 def test_a_wrong_name_or_value_in_the_file_is_answered_with_the_file_and_the_right_name(content, complaint):

@@ -151,6 +151,84 @@ def test_one_file_is_enough():
         Settings.load()
 
 
+MANIFEST = {
+    "id": "web-tools",
+    "name": "Web tools",
+    "version": "1.2.0",
+    "entrypoint": "web_tools:setup",
+    "description": "Search the web and read pages.",
+    "enabled": True,
+    "config": {"search_provider": "duckduckgo", "read_provider": "jina", "max_page_length": 9_000},
+}
+
+
+@pytest.mark.parametrize("load", EVERYWHERE)
+def test_a_manifest_as_it_stands(load):
+    settings = load(MANIFEST)
+    assert settings.enabled
+    assert (settings.provider, settings.reader) == (("duckduckgo",), ("jina",))
+    assert settings.read_options["max_length"] == 9_000
+
+
+@pytest.mark.parametrize("load", EVERYWHERE)
+def test_a_manifest_that_is_not_enabled_switches_everything_off(load):
+    with pytest.raises(ConfigurationError, match="web search is switched off"):
+        WebSearch(settings=load({**MANIFEST, "enabled": False}))
+
+
+@pytest.mark.parametrize("name", ["plugin.yaml", "plugin.toml", "plugin.json"])
+def test_a_named_manifest_may_have_more_at_its_top_and_its_switch_counts(monkeypatch, name):
+    path = write(name, {**MANIFEST, "enabled": False, "author": "Ada"})
+    monkeypatch.setenv("WEB_SEARCH_CONFIG", str(path))
+    assert Settings.load().enabled is False
+    assert Settings.load().provider == ("duckduckgo",)
+
+
+def test_a_mistake_in_a_manifest_is_answered_with_its_line():
+    path = write("websearch.yaml", {**MANIFEST, "config": {"serch_provider": "duckduckgo"}})
+    with pytest.raises(ConfigurationError, match=f"{path}, line 8: config.serch_provider: not an option"):
+        Settings.load()
+    path.unlink()
+    write("websearch.toml", {**MANIFEST, "auther": "Ada"})
+    with pytest.raises(ConfigurationError, match="auther: not an option"):
+        Settings.load()
+
+
+def test_the_config_of_another_program_is_not_taken_for_ours(monkeypatch):
+    path = write("app.json", {"config": {"theme": "dark"}, "web_search": {"provider": "duckduckgo"}})
+    monkeypatch.setenv("WEB_SEARCH_CONFIG", str(path))
+    assert Settings.load().provider == ("duckduckgo",)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("tavily.search_dept", "fast", "search_dept: not an option; did you mean search_depth"),
+        (
+            "tavily.search_depth",
+            "fastest",
+            r"websearch.toml, line \d: providers.tavily.search_depth: must be 'basic', 'advanced'",
+        ),
+        ("searxng.base_url", "localhost:8888", r"searxng.base_url: .*did you mean http://localhost:8888\?"),
+        ("searxng.base_url", "user:hunter2@host", "without credentials, query or fragment$"),
+    ],
+)
+def test_the_options_of_providers_that_are_not_in_use_are_checked_too(option, value, says):
+    provider, _, name = option.partition(".")
+    write("websearch.toml", {"provider": "duckduckgo", "providers": {provider: {name: value}}})
+    with pytest.raises(ConfigurationError, match=says) as caught:
+        Settings.load()
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_wrong_url_in_the_environment_is_answered_with_the_variable(monkeypatch):
+    monkeypatch.setenv("SEARXNG_URL", "searx.example.org")
+    with pytest.raises(
+        ConfigurationError, match="environment SEARXNG_URL: base_url: .* mean https://searx.example.org"
+    ):
+        WebSearch("searxng")
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -180,7 +258,7 @@ def test_a_mistake_is_answered_with_its_line(name, content):
 
 
 def test_a_line_that_is_not_certain_is_left_out():
-    path = write("websearch.json", {"providers": {"duckduckgo": {"timeout": 1}}, "timeout": -1})
+    path = write("websearch.json", {"layers": {"other": {"timeout": 1}}, "timeout": -1})
 
     with pytest.raises(ConfigurationError, match=f"^{path}: timeout: must be greater than 0"):
         Settings.load()

@@ -157,7 +157,7 @@ def test_a_service_without_key_on_this_machine_may_be_named(stranger):
         ("retry = 6", "retry"),
         ("retry.extra_share = 1.0", "retry.extra_share"),
         ('combine = "fuse"', "combine"),
-        ("combine.fuse.k = 1", "combine"),
+        ("combine.fuse.k = 1", "combine.fuse"),
         ("robots = false", "robots"),
         ("throttle = 1", "throttle"),
         ("cache.max_age = 5", "cache.max_age"),

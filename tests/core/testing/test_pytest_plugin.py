@@ -27,7 +27,7 @@ def test_tides(cassette):
 def run_pytest(folder, *options):
     (folder / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_websearch", *options]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
 
 
 def test_the_entry_point_of_the_plugin_is_its_module():

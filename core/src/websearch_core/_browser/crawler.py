@@ -28,11 +28,7 @@ class Crawler:
     """
     Reads one page in a browser that starts and ends with it; the value of `Request.transport`.
 
-    Args:
-        fit: Whether to make the Markdown of the main part, too.
-        milliseconds: How long the page may take.
-        max_length: Maximum characters of each Markdown.
-
+    With *fit*, the Markdown of the main part is made, too; each Markdown has at most *max_length* characters.
     """
 
     fit: bool
@@ -40,7 +36,6 @@ class Crawler:
     max_length: int
 
     def __call__(self, request: Request, guard: Guard, line: Line) -> Future[Response]:
-        """Start to read the page that *request* names."""
         from .host import host
 
         return host.submit(lambda: self._crawl(request.url, guard, line))

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from .._runtime.deadline import _MIN_TIMEOUT, clamp
 from .._runtime.scope import current_call
-from ..errors import TimedOut, Unavailable, UnsafeURL
+from ..errors import TimedOut, Unavailable
 from .guard import Guard
 from .head import HeadBound
 from .lookup import Line
@@ -28,14 +28,8 @@ _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC
 
 class GuardedBackend:
     """
-    An httpcore network backend that connects only where the guard allows it, and only before the deadline.
-
-    Args:
-        core: The module ``httpcore`` or ``httpcore2``.
-        inner: Its network backend, which opens the connections.
-        guard: The policy for pages; None allows all addresses.
-        line: The queue for look-ups of names.
-
+    An httpcore network backend that connects only where *guard* allows it (None: anywhere), and only before the
+    deadline. *inner* is that of *core*, which is ``httpcore`` or ``httpcore2``.
     """
 
     def __init__(self, core: Any, inner: Any, guard: Guard | None, line: Line) -> None:
@@ -52,12 +46,6 @@ class GuardedBackend:
             except Exception as error:  # noqa: BLE001 - of any kind: the next address may work
                 failure = error
         raise failure or Unavailable("the name has no address")
-
-    def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
-        raise UnsafeURL("pages cannot be read from a Unix socket")
-
-    def sleep(self, seconds: float) -> None:
-        self._inner.sleep(seconds)
 
 
 class _Stream:
@@ -147,12 +135,6 @@ class AsyncGuardedBackend:
                 attempt.add_done_callback(_close_loser)
                 attempt.cancel()
         raise failure or Unavailable("the name has no address")
-
-    async def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
-        raise UnsafeURL("pages cannot be read from a Unix socket")
-
-    async def sleep(self, seconds: float) -> None:
-        await self._inner.sleep(seconds)
 
 
 def _close_loser(attempt: asyncio.Task[Any]) -> None:

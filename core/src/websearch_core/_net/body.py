@@ -16,14 +16,7 @@ OFFERED = "gzip, deflate"  # the encodings we accept; any other in a response is
 
 
 class BoundedBody:
-    """
-    Collects a body as it arrives, up to *most* decompressed bytes.
-
-    Args:
-        encoding: The ``Content-Encoding`` header.
-        most: Maximum number of decoded bytes to keep.
-
-    """
+    """Collects a body with the ``Content-Encoding`` *encoding* as it arrives, up to *most* decompressed bytes."""
 
     def __init__(self, encoding: str, most: int) -> None:
         self.content = bytearray()

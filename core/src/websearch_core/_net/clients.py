@@ -48,6 +48,7 @@ class DirectClient:
     _kind: Kind = "Client"
 
     def __init__(self, library: Library, verify: ssl.SSLContext | None, guard: Guard | None, line: Line) -> None:
+        user_agent()  # reads files, which no request should do
         self._http = importlib.import_module(library)
         core = importlib.import_module(_CORES[library])
         self._client = getattr(self._http, self._kind)(
@@ -57,9 +58,8 @@ class DirectClient:
         )
         for transport in (self._client._transport, *self._client._mounts.values()):
             if transport is not None:  # None for hosts in NO_PROXY
-                inner = transport._pool  # httpx has no public way; tests/core/net/test_sender.py pins it
-                inner._network_backend = self._guard(core, inner._network_backend, guard, line)
-                transport._pool = self._make_pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE)
+                # httpx has no public way; tests/core/net/test_sender.py pins it
+                transport._pool = self._make_pool(core, transport._pool, guard, line)
 
     def build_request(
         self,
@@ -75,7 +75,8 @@ class DirectClient:
         """
         Build a request as the client of the library would.
 
-        It gets all its headers at once: the library would make each several times while it completes them.
+        It gets all its headers at once: the library would make each several times while it completes them. The names
+        in *headers* are written ``Like-This``, so that they replace the usual ones.
         """
         address = _parse_url(self._http.URL, url)
         if params is not None:
@@ -90,12 +91,10 @@ class DirectClient:
             usual["Content-Type"] = media_type
         if content or method.upper() in _WITH_BODY:
             usual["Content-Length"] = str(len(content))
-        own = {name.lower() for name in headers}
-        missing = {name: value for name, value in usual.items() if name.lower() not in own}
         request = self._http.Request(
             method,
             address,
-            headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in {**missing, **headers}.items()],
+            headers={**usual, **headers},
             stream=self._http.ByteStream(content),
             extensions={"timeout": dict(zip(("connect", "read", "write", "pool"), timeout, strict=True))},
         )
@@ -107,16 +106,12 @@ class DirectClient:
         return self._client._transport_for_url(request.url).handle_request(request)
 
     def close(self) -> None:
-        """Close all connections."""
         self._client.close()
 
     @staticmethod
-    def _guard(core: Any, backend: Any, guard: Guard | None, line: Line) -> Any:
-        return GuardedBackend(core, backend, guard, line)
-
-    @staticmethod
-    def _make_pool(core: Any, inner: Any, most_idle: int) -> Any:
-        return Pool(core, inner, most_idle)
+    def _make_pool(core: Any, inner: Any, guard: Guard | None, line: Line) -> Any:
+        inner._network_backend = GuardedBackend(core, inner._network_backend, guard, line)
+        return Pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE)
 
 
 class AsyncDirectClient(DirectClient):
@@ -125,20 +120,15 @@ class AsyncDirectClient(DirectClient):
     _kind = "AsyncClient"
 
     def send(self, request: Any, **_: Any) -> Any:
-        """Do the same as `DirectClient.send`."""
         return self._client._transport_for_url(request.url).handle_async_request(request)
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._client.aclose()
 
     @staticmethod
-    def _guard(core: Any, backend: Any, guard: Guard | None, line: Line) -> Any:  # noqa: ARG004
-        return AsyncGuardedBackend(AsyncioBackend(core), guard, line)
-
-    @staticmethod
-    def _make_pool(core: Any, inner: Any, most_idle: int) -> Any:
-        return AsyncPool(core, inner, most_idle)
+    def _make_pool(core: Any, inner: Any, guard: Guard | None, line: Line) -> Any:
+        inner._network_backend = AsyncGuardedBackend(AsyncioBackend(core), guard, line)
+        return AsyncPool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE)
 
 
 @lru_cache(maxsize=64)
@@ -149,5 +139,4 @@ def _parse_url(parse: Any, url: str) -> Any:
 
 @cache
 def user_agent() -> str:
-    """Return the default ``User-Agent``."""
     return f"websearch-core/{version('websearch-core')}"

@@ -58,9 +58,9 @@ def _translate(error: Exception, request: Request, *, has_begun: bool) -> Except
     """Return our error for *error*; itself if it is ours, or a bug."""
     if isinstance(error, WebSearchError):
         return error
-    place = "the page's server" if request.guarded else "the service"
+    server = "the page's server" if request.guarded else "the service"
     if isinstance(error, (TimeoutError, *_find_error_types("TimeoutException"))):
-        return TimedOut(f"no answer from {place} within the time allowed")
+        return TimedOut(f"no answer from {server} within the time allowed")
     if isinstance(error, _find_error_types("LocalProtocolError", "UnsupportedProtocol", "InvalidURL")):
         if request.guarded:  # a page may have chosen the URL
             return UnsafeURL("no request can be sent to this URL")
@@ -68,14 +68,14 @@ def _translate(error: Exception, request: Request, *, has_begun: bool) -> Except
     if isinstance(error, _find_error_types("ConnectError")):
         reason = _find_root_cause(error)
         is_unknown = is_failed_lookup(reason)  # by the caller's own client; for ours, `lookup` says so
-        problem = "the host name does not resolve" if is_unknown else f"cannot connect to {place}"
+        problem = "the host name does not resolve" if is_unknown else f"cannot connect to {server}"
         failure = Unavailable(problem + ("" if is_unknown else _describe_cause(reason)))
         failure.temporary = not (is_unknown or isinstance(reason, ssl.SSLError))
         return failure
     if isinstance(error, UnicodeError):  # the caller's own client failed to parse a redirect's Location
-        return BadResponse(f"{place} redirects to an invalid URL")
+        return BadResponse(f"{server} redirects to an invalid URL")
     if isinstance(error, _find_error_types("HTTPError", "StreamError")):
-        return Unavailable(_describe_break(place, error, has_begun=has_begun))
+        return Unavailable(_describe_break(server, error, has_begun=has_begun))
     return error
 
 
@@ -136,13 +136,13 @@ def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
     return tuple(getattr(library, name) for library in loaded for name in names if hasattr(library, name))
 
 
-def _describe_break(place: str, error: Exception, *, has_begun: bool) -> str:
+def _describe_break(server: str, error: Exception, *, has_begun: bool) -> str:
     """Say in our own words how an answer failed to arrive."""
     if isinstance(error, _find_error_types("RemoteProtocolError")) and "without sending" not in str(error):
         if str(error) == TOO_LONG:
-            return f"{place} sent headers without end, and no answer"
-        return f"{place} sent an answer that is not valid HTTP"
-    return f"{place} broke off its answer" if has_begun else f"{place} closed the connection before it answered"
+            return f"{server} sent headers without end, and no answer"
+        return f"{server} sent an answer that is not valid HTTP"
+    return f"{server} broke off its answer" if has_begun else f"{server} closed the connection before it answered"
 
 
 def _find_root_cause(error: BaseException | None) -> OSError | None:

@@ -84,8 +84,8 @@ class Gate:
         line: The queue for look-ups.
         limits: What the page may use.
         address: The address to listen on; see `find_own_address`.
-        user: The id of the user that the browser runs as. Where the system says who is at the other end of a
-            connection, programs of others are not answered. None for anybody on this machine.
+        user: The id of the user that the browser runs as; None for anybody. Where the system says who is at the other
+            end of a connection, programs of others are not answered.
 
     """
 
@@ -289,7 +289,6 @@ class Gate:
             raise ConnectionAbortedError
 
     def spend(self, what: str) -> None:
-        """Shut the gate since *what* is used up."""
         self.spent = self.spent or what
         self.shut()
 

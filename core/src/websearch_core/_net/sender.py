@@ -13,7 +13,7 @@ import asyncio
 import ssl
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import nullcontext
@@ -72,7 +72,8 @@ class Sender:
     ) -> None:
         self.guard = guard
         self._connect_timeout = connect_timeout
-        self._new = partial(_make_client, library, verify)
+        self._new = partial(DirectClient, library, verify)
+        self._new_async = partial(AsyncDirectClient, library, verify)
         self._own_client, self._own_async_client = client, async_client
         self._services: Sender | None = None
         self._start()
@@ -124,7 +125,7 @@ class Sender:
 
     def _send(self, client: Any, request: Request) -> Response:
         with translate_errors(request) as answers:
-            each = object()  # the places are for requests; who sends them is nothing to this queue
+            each = object()  # each request is a client of its own: it does not matter who sends it
             exchange = partial(self._exchange, client, request, answers)
             return self._slots[request.guarded].hold(each, exchange, clamp(None))
 
@@ -167,7 +168,7 @@ class Sender:
                     if body is None:
                         await here.steps.next()
                     else:
-                        async for chunk in _aiter_chunks(reply):
+                        async for chunk in _whole(reply.content) if reply.is_stream_consumed else reply.stream:
                             for _ in body.add(chunk):
                                 await here.steps.next()
                             if body.is_full:
@@ -246,7 +247,7 @@ class Sender:
             return self._services._client(guarded)  # noqa: SLF001 - an instance of this class
         with self._lock:
             if guarded not in self._clients:
-                self._clients[guarded] = self._new(DirectClient, self.guard if guarded else None, self._lines[guarded])
+                self._clients[guarded] = self._new(self.guard if guarded else None, self._lines[guarded])
             return self._clients[guarded]
 
     def _get_loop_clients(self, guarded: bool = True) -> _LoopClients:
@@ -258,14 +259,16 @@ class Sender:
             if here is None:
                 for closed in [other for other in self._loops if other.is_closed()]:
                     del self._loops[closed]
-                here = self._loops[loop] = _LoopClients(self._new, self.guard, self._lines, self._own_async_client)
+                here = self._loops[loop] = _LoopClients(
+                    self._new_async, self.guard, self._lines, self._own_async_client
+                )
             return here
 
     def _check_targets(self, request: Request) -> list[tuple[str, int]]:
         """Check the URLs of pages that a service should open; return hosts and ports that must be judged, too."""
         targets = (request.target,) if isinstance(request.target, str) else request.target or ()
-        places = [locate(self.guard.check(target)) for target in targets]
-        return places if request.judge_target else []
+        hosts = [locate(self.guard.check(target)) for target in targets]
+        return hosts if request.judge_target else []
 
     def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
@@ -316,7 +319,7 @@ class _LoopClients:
 
     async def _keep_client(self, guarded: bool) -> AsyncGenerator[Any, None]:
         # In a thread, since it reads files: it imports the HTTP library and loads certificates.
-        new = partial(self._new, AsyncDirectClient, self._guard if guarded else None, self._lines[guarded])
+        new = partial(self._new, self._guard if guarded else None, self._lines[guarded])
         client = await in_thread(new)
         try:
             yield client
@@ -329,18 +332,10 @@ class _LoopClients:
                 await lifetime.aclose()
 
 
-def _make_client(
-    library: Library, verify: ssl.SSLContext | None, kind: type[DirectClient], guard: Guard | None, line: Line
-) -> DirectClient:
-    user_agent()  # so that no request reads the files that it comes from
-    return kind(library, verify, guard, line)
-
-
 def _complete(headers: Mapping[str, str]) -> dict[str, str]:
-    """Add those of every request to *headers*, whose names may be in any case."""
-    own = {name: value for name, value in headers.items() if name.lower() != "accept-encoding"}
-    usual = {} if any(name.lower() == "user-agent" for name in own) else {"User-Agent": user_agent()}
-    return {**usual, **own, "Accept-Encoding": OFFERED}
+    """Add those of every request to *headers*, in any case: here, all names are written ``Like-This``."""
+    own = {name.title(): value for name, value in headers.items()}
+    return {"User-Agent": user_agent(), **own, "Accept-Encoding": OFFERED}
 
 
 def _close(clients: dict[bool, Any]) -> None:
@@ -349,13 +344,7 @@ def _close(clients: dict[bool, Any]) -> None:
 
 
 def _read_headers(reply: Any) -> dict[str, str]:
-    """
-    Return the headers of an answer, with their names in lower case.
-
-    Raises:
-        BadResponse: There are too many.
-
-    """
+    """Return the headers of an answer, with their names in lower case; raise `BadResponse` if there are too many."""
     raw: list[tuple[bytes, bytes]] = reply.headers.raw
     if len(raw) > _MAX_HEADERS:
         raise BadResponse(f"the answer has more than {_MAX_HEADERS} headers", status=reply.status_code)
@@ -375,11 +364,6 @@ def _start_body(reply: Any, headers: Mapping[str, str], request: Request) -> Bou
         return BoundedBody("", request.max_bytes)
     has_body = reply.status_code != 204 and request.method != "HEAD"  # else its encoding is that of another answer
     return BoundedBody(headers.get("content-encoding", "") if has_body else "", request.max_bytes)
-
-
-def _aiter_chunks(reply: Any) -> AsyncIterable[bytes]:
-    chunks: AsyncIterable[bytes] = _whole(reply.content) if reply.is_stream_consumed else reply.stream
-    return chunks
 
 
 async def _whole(content: bytes) -> AsyncIterator[bytes]:

@@ -58,7 +58,6 @@ def _as_in_table(address: str, port: int) -> str:
 
 
 def is_failed_lookup(error: Exception | None) -> bool:
-    """Return True if *error* says that a name does not resolve."""
     return isinstance(error, socket.gaierror)
 
 

@@ -8,16 +8,14 @@ and pausing, over all exchanges. Limits nest, and the earliest one counts.
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextvars import copy_context
 from typing import TypeVar
 
 from ..errors import TimedOut
 from .scope import Deadline, current_call, scope
+from .threads import start_thread
 
 T = TypeVar("T")
 
@@ -32,27 +30,14 @@ def time_limit(seconds: float) -> scope:
 
 def in_time(work: Callable[[], T]) -> T:
     """
-    Run blocking *work*, and wait for it only until the deadline.
+    Run blocking *work*, and wait for it only until the deadline; then raise `TimedOut`.
 
     Nothing can interrupt it: past the deadline, it continues in a daemon thread.
-
-    Raises:
-        TimedOut: It took too long.
-
     """
     left = time_left()
     if left == math.inf:
         return work()
-    done: Future[T] = Future()
-    context = copy_context()
-
-    def run() -> None:
-        try:
-            done.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001 - raised again by the waiting thread
-            done.set_exception(error)
-
-    threading.Thread(target=run, name="websearch-work", daemon=True).start()
+    done = start_thread(work, "websearch-work")
     try:
         return done.result(left)
     except FutureTimeout:

@@ -31,14 +31,10 @@ def belongs_to_user(path: Path) -> bool:
 
 def check_database(path: Path) -> None:
     """
-    Check that nobody but this user and root can have written a database, or can redirect us to another.
+    Raise `UnsafeFile` if anybody but this user and root can have written a database, or can redirect us to another.
 
     That is about the file, if there is one, the links on the way to it, the files that SQLite puts beside it, and the
     folder, where anybody may replace them. On systems without such owners (Windows), everything passes.
-
-    Raises:
-        UnsafeFile: Somebody else can.
-
     """
     if not hasattr(os, "geteuid"):
         return

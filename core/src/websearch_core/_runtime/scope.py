@@ -21,11 +21,8 @@ T = TypeVar("T")
 @dataclass(eq=False, slots=True)
 class Deadline:
     """
-    A moment of `time.monotonic`, until which there is time.
-
-    Args:
-        at: The moment; ``inf`` means never. It can be moved to a later one, for those who join while others wait.
-
+    A moment of `time.monotonic` until which there is time; ``inf`` means for ever. It can be moved to a later one, for
+    those who join while others wait.
     """
 
     at: float = math.inf
@@ -35,12 +32,7 @@ class Choices(NamedTuple):
     """
     What a call wants of the pages that it reads, instead of what the reader was made with.
 
-    Args:
-        comments: What to do with readers' comments.
-        reviews: What to do with reviews.
-        links: What to do with links.
-        menus: Whether the links in menus are needed, as for a crawl.
-
+    ``menus`` says whether the links in menus are needed, as for a crawl.
     """
 
     comments: Responses | None = None

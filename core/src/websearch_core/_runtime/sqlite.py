@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 
 from ..errors import ConfigurationError
-from .forks import notice_fork, pause_for_fork
+from .forks import notice_fork, start_over_after_fork
 from .interrupts import releasing
 from .owners import check_database
 
@@ -48,7 +48,7 @@ class _Connections:
         self._uses: set[_Use] = set()
         self._inherited: set[_Use] = set()
         self.start_over()
-        pause_for_fork(self)
+        start_over_after_fork(self)
 
     def start_over(self) -> None:
         """Begin without connections: those of the parent must be neither used nor closed, not even by the collector."""
@@ -98,8 +98,8 @@ class _Connections:
                 )
             self._uses.add(use)
             self._paths.add(use.path)
-            place = f"{use.path.absolute().as_uri()}?{options}" if options else use.path
-            use.db = sqlite3.connect(place, timeout, isolation_level=None, check_same_thread=False, uri=bool(options))
+            uri = f"{use.path.absolute().as_uri()}?{options}" if options else use.path
+            use.db = sqlite3.connect(uri, timeout, isolation_level=None, check_same_thread=False, uri=bool(options))
             return use.db
 
     def close(self, use: _Use) -> None:
@@ -123,6 +123,11 @@ class _Connections:
 
 _connections = _Connections()
 atexit.register(_connections.end)
+if hasattr(os, "register_at_fork"):  # pragma: no branch
+    os.register_at_fork(
+        before=_connections.pause,
+        after_in_parent=lambda: releasing(_connections.resume).close(),  # nobody may wait for this fork for ever
+    )
 
 
 @contextmanager
@@ -158,7 +163,7 @@ def create_private(path: Path) -> None:
 
     Raises:
         OSError: It cannot be created.
-        ConfigurationError: Another user could change it, or chose where it is.
+        UnsafeFile: Another user could change it, or chose where it is.
 
     """
     if path.exists():
@@ -220,16 +225,10 @@ def read_stamp(db: sqlite3.Connection) -> tuple[int, int]:
 
 def create_tables(db: sqlite3.Connection, schema: Sequence[str], stamp: tuple[int, int]) -> bool:
     """
-    Create the tables in an empty file.
+    Create the tables in an empty file by the statements of *schema*, which also stamp it.
 
-    Args:
-        db: A connection to the file.
-        schema: The statements that create the tables, and stamp the file.
-        stamp: The stamp of a file with these tables.
-
-    Returns:
-        Whether the file has the tables now; False for the file of another application or version.
-
+    Return whether the file has the tables now: *stamp* is that of a file with these, and False means that the file
+    belongs to another application or version.
     """
     if read_stamp(db) != (0, 0) or db.execute("SELECT 1 FROM sqlite_master").fetchone():
         return read_stamp(db) == stamp

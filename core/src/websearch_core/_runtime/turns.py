@@ -3,8 +3,8 @@ Share places among the clients of a process, so that one that asks for many does
 
 A client is a `websearch_core.client.WebSearch`, or one of its tenants, as named by `websearch_core.layers.charge_to`.
 Threads, look-ups of names and pages that are being parsed are shared by one rule: clients that wait take turns, and a
-client takes another place only while more are free than it has. So one alone gets half of the places, two get a third
-each, and one that has none gets the next free one. Nothing is kept for a client that neither waits nor has a place.
+client takes another place only while more are free than it has. So of n clients, each holds at most 1/(n+1) of the
+places, and one that has none gets the next free one. Nothing is kept for a client that neither waits nor has a place.
 The requests to a service or host (`websearch_core.layers.Throttle`) take turns, too, without that limit: one client
 alone may use all that the service allows.
 """
@@ -147,13 +147,7 @@ class Turns(Generic[T]):
 
 
 class Places:
-    """
-    Places that threads hold while they work.
-
-    Args:
-        places: How many there are.
-
-    """
+    """A number of places that threads hold while they work."""
 
     def __init__(self, places: int = 0) -> None:
         self._places = places
@@ -185,15 +179,7 @@ class Places:
         """
         Wait for a place, in turn with the other clients, and hold it for as long as *work* takes.
 
-        Args:
-            client: Who asks.
-            work: What to do then.
-            seconds: How long to wait; None without a limit.
-            most: How many places this client may have for that.
-
-        Raises:
-            TimedOut: There was none within that time.
-
+        After *seconds* without a place, raise `TimedOut`. *most* bounds the places that this client may have for that.
         """
         turn = threading.Lock()
         release = releasing(partial(self._leave, client, turn))

@@ -10,14 +10,15 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Protocol, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from ..errors import UnsafeURL
+from ..errors import ConfigurationError, UnsafeURL
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 Origin: TypeAlias = tuple[str, str, int]
 _PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
@@ -131,15 +132,9 @@ L = TypeVar("L", bound=Listed)
 
 def find_alike(known: Mapping[str, L], url: str) -> list[L]:
     """
-    Return what is known of the page at *url*.
+    Return what is *known*, by what `identify` returns, of exactly the page at *url*.
 
-    Args:
-        known: What is known, by what `identify` returns.
-        url: Any URL.
-
-    Returns:
-        What is known of exactly this URL; or else of all that services may list instead, which may be several pages.
-
+    If that is nothing, return what is known of all that services may list instead, which may be several pages.
     """
     if (exact := known.get(identify(url))) is not None:
         return [exact]
@@ -148,13 +143,7 @@ def find_alike(known: Mapping[str, L], url: str) -> list[L]:
 
 
 def locate(url: str) -> tuple[str, int]:
-    """
-    Return the host of *url*, in lower-case ASCII, and its port.
-
-    Raises:
-        UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
-
-    """
+    """Return the host of *url*, in lower-case ASCII, and its port; raise `UnsafeURL` as `serialize` does."""
     return split_url(url)[1:3]
 
 
@@ -164,6 +153,40 @@ def find_origin(url: str) -> Origin | None:
         return split_url(url)[:3]
     except UnsafeURL:
         return None
+
+
+def parse_holes(entries: Iterable[str]) -> tuple[tuple[Network, ...], frozenset[Origin]]:
+    """
+    Return the networks among *entries*, such as ``10.1.0.0/16``, and the origins, such as ``https://wiki.corp:8443``.
+
+    Raises:
+        ConfigurationError: An entry is neither.
+
+    """
+    networks: list[Network] = []
+    origins: set[Origin] = set()
+    for entry in entries:
+        if "://" in entry:
+            origins.add(_parse_origin(entry))
+            continue
+        try:
+            networks.append(ipaddress.ip_network(entry))
+        except ValueError as error:
+            raise ConfigurationError(
+                f"internal: {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
+                "'https://wiki.corp:8443'"
+            ) from error
+    return tuple(networks), frozenset(origins)
+
+
+def _parse_origin(entry: str) -> Origin:
+    try:
+        scheme, host, port, rest = split_url(entry)
+    except UnsafeURL as error:
+        raise ConfigurationError(f"internal: {entry!r}: {error}") from error
+    if rest != "/":
+        raise ConfigurationError(f"internal: {entry!r} has a path; an origin is scheme, host and port")
+    return scheme, host, port
 
 
 def find_host(url: str) -> str:
@@ -177,11 +200,7 @@ def find_host(url: str) -> str:
 
 def is_web_url(url: str) -> bool:
     """Return whether *url* is an absolute, unambiguous http(s) URL. The host may be any, internal ones included."""
-    try:
-        split_url(url)
-    except UnsafeURL:
-        return False
-    return True
+    return find_origin(url) is not None
 
 
 @lru_cache(maxsize=1024)  # each result of a search is looked at several times
@@ -275,14 +294,14 @@ def _resolve_dots(rest: str) -> str:
 
 def _normalize(text: str, plain: frozenset[str]) -> str:
     """Decode the escapes of *plain* characters; write the others in upper case."""
-    return _ENCODED.sub(lambda found: _normalize_sign(found, plain), text)
 
+    def normalize(found: re.Match[str]) -> str:
+        if not found[1]:  # a bracket, which a path cannot contain, and Markdown neither
+            return quote(found[0])
+        character = chr(int(found[1], 16))
+        return character if character in plain else found[0].upper()
 
-def _normalize_sign(found: re.Match[str], plain: frozenset[str]) -> str:
-    if not found[1]:  # a bracket, which a path cannot contain, and Markdown neither
-        return quote(found[0])
-    character = chr(int(found[1], 16))
-    return character if character in plain else found[0].upper()
+    return _ENCODED.sub(normalize, text)
 
 
 def _parse_ipv6(text: str) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from math import ceil
-from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -29,7 +28,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import find_outcomes
 from ..provider._ports import opens_pages
 from ..tokens import estimate_tokens
-from ._arguments import as_urls, check_placed, strip_fragment
+from ._arguments import as_urls, check_number, check_placed, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 from ._recall import is_known, recall
 
@@ -41,29 +40,25 @@ if TYPE_CHECKING:
 _Pages: TypeAlias = list[Page | WebSearchError]
 _CHOICES = {"comments": ("drop", "keep"), "reviews": ("drop", "keep"), "links": ("keep", "text", "drop")}
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
+_SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT_READS = 8  # pages that are read at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """
-    The calls of one `WebSearch`.
-
-    Args:
-        settings: Its settings.
-        provider: What it searches with.
-        reader: What it reads pages with.
-
-    """
+    """The calls of one `WebSearch`."""
 
     settings: Settings
     provider: SearchProvider
     reader: PageReader
+    page_reader: PageReader
 
     def search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         """Search, and read the first *read_top* results."""
         name, began = self.provider.name, monotonic()
         emit(SearchStart(provider=name, query=query))
+        if _SHOWN_BY not in _loaded:
+            yield from _load(_SHOWN_BY)
         try:
             response = yield from self._find(query, read_top, passage_length)
         except BaseException as error:
@@ -78,8 +73,8 @@ class Calls:
         return response
 
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
-        if not isinstance(read_top, int) or read_top < 0:
-            raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
+        if read_top:
+            check_number("read_top", read_top, 0, InvalidOption)
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         passages = (yield from self._make_excerpt(part)) if read_top else None
         longest = query.max_snippet_chars
@@ -105,10 +100,6 @@ class Calls:
 
         A filter that only the policy asks for, and that the provider does not support, is not an error: results that
         are outside it are left out here anyway. The response says so.
-
-        Raises:
-            InvalidOption: All ``allowed_domains`` of *query* are outside the policy.
-
         """
         narrowed, policy = query, self.settings.domains
         if policy:
@@ -143,7 +134,7 @@ class Calls:
     def read(self, url: str, options: ReadOptions) -> Flow[Page]:
         """Read a page, or a part of it."""
         with scope(choices=self._choose(options)):
-            return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
+            return (yield from self._read_one(self.page_reader, url, (yield from self._make_excerpt(options))))
 
     def read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
         """Read many pages at the same time."""
@@ -160,11 +151,13 @@ class Calls:
             wanted[name] = choice or getattr(around, name) or self.settings.read_options.get(name)
         return Choices(**wanted)
 
-    def _read_one(self, url: str, part: Excerpt, ready: Page | WebSearchError | None = None) -> Flow[Page]:
-        name, began = self.reader.name, monotonic()
+    def _read_one(
+        self, reader: PageReader, url: str, part: Excerpt, ready: Page | WebSearchError | None = None
+    ) -> Flow[Page]:
+        name, began = reader.name, monotonic()
         emit(ReadStart(provider=name, url=url))
         try:
-            page = yield from contain_bugs(lambda: self._read_part(url, part, ready), name)
+            page = yield from contain_bugs(lambda: self._read_part(reader, url, part, ready), name)
         except BaseException as error:
             if isinstance(error, WebSearchError):
                 error.url = describe_url(url) if isinstance(url, str) else None  # also if a service was asked for it
@@ -176,7 +169,9 @@ class Calls:
         emit(ReadEnd(provider=page.provider or name, url=url, seconds=seconds, page=page))
         return page
 
-    def _read_part(self, url: str, part: Excerpt, ready: Page | WebSearchError | None) -> Flow[Page]:
+    def _read_part(
+        self, reader: PageReader, url: str, part: Excerpt, ready: Page | WebSearchError | None
+    ) -> Flow[Page]:
         """Read a part of a page, which may be *ready*: read in one request with others."""
         target = strip_fragment(url)
         domains = self.settings.domains
@@ -186,7 +181,7 @@ class Calls:
                 raise ready
             with scope(reads_on=part.offset > 0):
                 page = yield from recall(
-                    self.reader, partial(_describe_page, target), partial(self._fetch, target, ready)
+                    self.reader, partial(_describe_page, target), partial(_fetch, reader, target, ready)
                 )
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
@@ -197,9 +192,6 @@ class Calls:
             if part.is_cheap(page):
                 return _take_excerpt(page, part, links)
             return (yield Call(_take_excerpt, page, part, links))  # type: ignore[no-any-return]
-
-    def _fetch(self, target: str, ready: Page | None) -> Flow[Page]:
-        return ready or (yield from self.reader.read(target))
 
     def _note_choices(self, page: Page) -> Page:
         """Note what was wanted of a page that its reader cannot do."""
@@ -222,7 +214,7 @@ class Calls:
             ready = (yield from self._read_batches(asked)) if reads_batches(self.reader) else {}
             # What is not text is the error of its page alone.
             reads = [
-                partial(self._read_one, url, part, ready.get(url) if isinstance(url, str) else None)
+                partial(self._read_one, self.reader, url, part, ready.get(url) if isinstance(url, str) else None)
                 for url in several.values()
             ]
             lanes = [find_host(key) if by_host and isinstance(key, str) else str(n) for n, key in enumerate(several)]
@@ -256,12 +248,17 @@ class Calls:
         pages: dict[str, Page | WebSearchError] = {}
         for batch, answer in zip(batches, answers, strict=True):
             each = [answer] * len(batch) if isinstance(answer, WebSearchError) else answer
-            pages |= dict(zip(batch, (_add_outcome(one, name, seconds) for one in each), strict=True))
+            pages |= {
+                target: page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
+                if isinstance(page, Page)
+                else page
+                for target, page in zip(batch, each, strict=True)
+            }
         return {url: pages[target] for url, target in targets.items()}
 
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
         """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
-        yield from _load_reader()
+        yield from _load("websearch_core.reading")
         from ..reading import Excerpt, ReadOptions
 
         check_placed(options, ReadOptions.__annotations__)
@@ -284,6 +281,10 @@ def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:
     return part.of(page if links is None or links == "keep" else remove_links(page, links))
 
 
+def _fetch(reader: PageReader, target: str, ready: Page | None) -> Flow[Page]:
+    return ready or (yield from reader.read(target))
+
+
 def _describe_page(target: str) -> list[Any]:
     return ["read", identify(target), *current_call().choices.describe()]
 
@@ -296,17 +297,11 @@ def _find_target(url: Any, number: int) -> Hashable:
         return number
 
 
-def _add_outcome(page: Page | WebSearchError, reader: str, seconds: float) -> Page | WebSearchError:
-    if isinstance(page, WebSearchError):
-        return page
-    return page.model_copy(update={"outcomes": find_outcomes(page, reader, seconds)})
+_loaded: set[str] = set()
 
 
-_reader_is_loaded = Event()
-
-
-def _load_reader() -> Flow[None]:
-    """Import the parsers of pages, which takes a while: not on an event loop."""
-    if not _reader_is_loaded.is_set():
-        yield Call(import_module, "websearch_core.reading")
-        _reader_is_loaded.set()
+def _load(module: str) -> Flow[None]:
+    """Import what takes a while, such as the parsers of pages: not on an event loop."""
+    if module not in _loaded:
+        yield Call(import_module, module)
+        _loaded.add(module)

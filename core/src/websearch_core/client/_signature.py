@@ -47,12 +47,6 @@ class WebSearchOptions(_Options, total=False):
     read_options: ReadOptions | None
 
 
-class WebSearchArguments(WebSearchOptions, total=False):
-    """The arguments of `WebSearch`, for code that creates one."""
-
-    provider: Choice | None
-
-
 class CommonArguments(_Options, total=False):
     """
     The arguments of `WebSearch` for tools, retrievers and loaders, whose ``search_options`` and ``read_options``

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -21,12 +22,16 @@ class Event:
 
         @dataclass(frozen=True, kw_only=True)
         class CacheHit(Event):
-            name: ClassVar[str] = "cache_hit"
             provider: str
 
+    Its ``name`` is that of the class, as ``cache_hit``.
     """
 
     name: ClassVar[str] = "event"
+
+    def __init_subclass__(cls) -> None:
+        if "name" not in vars(cls):
+            cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     def as_json(self) -> dict[str, Any]:
         """

@@ -48,10 +48,6 @@ class Branch:
     Blocking work in a thread of its own, with the context variables of the caller.
 
     It begins with `start`, so that whoever is interrupted there has it already, and can cut it off.
-
-    Args:
-        work: What to do.
-
     """
 
     def __init__(self, work: Callable[[], Any]) -> None:
@@ -64,13 +60,7 @@ class Branch:
 
     @passing_interrupts()
     def start(self) -> None:
-        """
-        Begin.
-
-        Raises:
-            RuntimeError: The system has no thread for it.
-
-        """
+        """Begin; `RuntimeError` says that the system has no thread for it."""
         if self._outer is not None:
             self._outer.add_interrupt(self, self.cut)
         run = copy_context().run
@@ -93,13 +83,7 @@ class Branch:
         return self.end.done() or (self._outer is not None and self._outer.is_cut)
 
     def check(self) -> None:
-        """
-        Go on only if somebody waits for this branch.
-
-        Raises:
-            BranchExit: Nobody does.
-
-        """
+        """Raise `BranchExit` if nobody waits for this branch."""
         if self.is_cut:
             raise BranchExit
 
@@ -170,11 +154,8 @@ def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
     """
     Do several pieces of work at a time, at most *limit*; return their answers in order.
 
-    If the caller is interrupted, what waits does not begin, and what has begun is cut off.
-
-    Raises:
-        Unavailable: The system has no thread for it.
-
+    If the caller is interrupted, what waits does not begin, and what has begun is cut off. If the system has no thread
+    for any of it, that is `Unavailable`.
     """
     waiting = deque(enumerate(works))
     answers: dict[int, Any] = {}

@@ -57,7 +57,7 @@ class _AnotherCallerError(Exception):
 
 
 class Flights:
-    """What is under way, by its key. A copy starts empty."""
+    """What is under way, by its key."""
 
     def __init__(self) -> None:
         self.start_over()
@@ -69,21 +69,12 @@ class Flights:
         self._blocking: dict[Hashable, _Flight] = {}
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, _Flight]] = WeakKeyDictionary()
 
-    def __deepcopy__(self, memo: Any) -> Flights:
-        return Flights()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Flights, ()
-
     def share(self, key: Hashable, work: Callable[[], Any]) -> SharedAnswer:
         """
         Return what *work* returns: called by this caller, or by another thread that wants the same now.
 
-        What it raises is raised for all, unless the error concerns the caller that began: the others begin again.
-
-        Raises:
-            TimedOut: It did not end before this caller's deadline.
-
+        What it raises is raised for all, unless the error concerns the caller that began: the others begin again. A
+        caller whose deadline comes first gets `TimedOut`.
         """
         for _ in range(_JOINS):
             if self._blocking.get(key) in current_call().leading:  # by a hook: it would wait for itself

@@ -16,10 +16,7 @@ def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
     """
     Run *flow*, and answer each `Request` and `Call` with *perform*, also those inside a `Gather`, `Share` or `Hedge`.
 
-    Args:
-        flow: The flow.
-        perform: Returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
-
+    *perform* returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
     """
     if not isinstance(flow, Generator):  # the driver says what is wrong with it
         return (yield from flow)

@@ -33,9 +33,6 @@ def gather_by_host(
         limit: How many to run at a time.
         host_limit: How many of them may be for one of several hosts.
 
-    Returns:
-        For each flow, in order, its result or its error.
-
     """
     lanes = _Lanes(hosts, host_limit)
     answers: dict[int, T | WebSearchError] = {}
@@ -50,7 +47,8 @@ def gather_by_host(
                 answers[turn] = yield from starts[turn]()
             except WebSearchError as error:
                 answers[turn] = error
-                rest = _find_rest(error)
+                if isinstance(error, RateLimited) and error.status is None:  # nothing was sent: it begins again then
+                    rest = error.retry_after or 0.0
             except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
                 answers[turn] = as_error(bug, "one of several")
             finally:
@@ -58,11 +56,6 @@ def gather_by_host(
 
     yield Gather([work() for _ in range(min(limit, len(starts)))], limit)
     return [answers[number] for number in range(len(starts))]
-
-
-def _find_rest(error: WebSearchError) -> float:
-    """Return the seconds after which to begin again, if nothing was sent."""
-    return error.retry_after or 0.0 if isinstance(error, RateLimited) and error.status is None else 0.0
 
 
 class _Lanes:

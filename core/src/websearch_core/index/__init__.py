@@ -11,7 +11,7 @@ The provider ``local`` searches it and reads from it. `crawl` adds a web site.
 """
 
 from ._crawl import crawl
-from ._report import Report, SkippedFile
+from ._folder import Report, SkippedFile
 from ._store import Hit, Index, SearchHits
 
 __all__ = ["Hit", "Index", "Report", "SearchHits", "SkippedFile", "crawl"]

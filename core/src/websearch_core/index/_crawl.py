@@ -19,7 +19,7 @@ from ..flow import Call, Flow, Gather, Sleep
 from ..layers._robots_files import FORBIDDEN, RobotsFiles
 from ..models import Page
 from ..provider._ports import PageReader
-from ._report import Report, SkippedFile
+from ._folder import Report, SkippedFile
 from ._store import Index, address
 
 Tell: TypeAlias = Callable[[str], None]
@@ -67,16 +67,18 @@ def crawl(
         return Report(skipped=(SkippedFile(start, error.summary),))
     home = address(first.final_url or start)
     rules = yield from robots.find(home)
-    yield Call(index.add, first)
+    changed: int = yield Call(index.add, first)
     tell(home)
 
     def visit(url: str) -> Flow[Page]:
+        nonlocal changed
         if rules.crawl_delay:
             yield Sleep(rules.crawl_delay)
         page = yield from fetch(url)
         if find_origin(page.final_url or url) != find_origin(home):
             raise UnsafeURL("the page redirects to another site")
-        yield Call(index.add, page)
+        is_changed: bool = yield Call(index.add, page)
+        changed += is_changed
         tell(url)
         return page
 
@@ -100,7 +102,9 @@ def crawl(
                 read.add(there)
                 seen.add(there)
                 waiting += _pick_new(answer.links, home, seen)
-    return Report(added=len(read), removed=removed, skipped=tuple(skipped), left=len(waiting))
+    return Report(
+        added=changed, unchanged=len(read) - changed, removed=removed, skipped=tuple(skipped), left=len(waiting)
+    )
 
 
 def _pick_new(links: Iterable[str], home: str, seen: set[str]) -> Iterable[str]:

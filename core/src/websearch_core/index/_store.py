@@ -33,8 +33,7 @@ from ..errors import (
 )
 from ..models import Page, SearchQuery
 from ..provider._results import in_domains
-from ._folder import files, read_file
-from ._report import Report, SkippedFile
+from ._folder import Report, SkippedFile, files, read_file
 from ._snippet import make_snippet, strip_markdown
 
 _APPLICATION_ID = 0x77736978  # in the header of the file: "wsix"
@@ -85,9 +84,12 @@ class Index:
 
     path: Path
 
-    def add(self, page: Page) -> None:
+    def add(self, page: Page) -> bool:
         """
         Add *page*, which must be complete, under its final URL; replace the page that was there before.
+
+        Returns:
+            Whether the page is new, or has another text than before.
 
         Raises:
             InvalidOption: Its URL is neither absolute http(s) nor ``file:``.
@@ -101,10 +103,13 @@ class Index:
         published = page.published.timestamp() if page.published else None
         row = (url, published, (page.language or "").lower().replace("_", "-") or None, page.model_dump_json())
         with self._writing() as db:
+            before = db.execute("SELECT page FROM pages WHERE url = ?", (url,)).fetchone()
             self._remove(db, url)
             added = db.execute("INSERT INTO pages (url, published, language, page) VALUES (?, ?, ?, ?)", row)
             words = (added.lastrowid, *_index_terms(page))
             db.execute("INSERT INTO words (rowid, title, content) VALUES (?, ?, ?)", words)
+        old = before and self._parse(before[0])
+        return not old or (old.title, old.content) != (page.title, page.content)
 
     def remove(self, url: str) -> bool:
         """Remove the page at *url*; return False if there was none."""
@@ -115,7 +120,7 @@ class Index:
         """
         Add the files of a folder and its subfolders; replace or remove what the index had of it before.
 
-        Hidden files, symbolic links and files that are not text are left out.
+        Hidden files, symbolic links and files without text are left out.
 
         Args:
             place: The folder, or a single file.
@@ -127,6 +132,7 @@ class Index:
         """
         place = place.expanduser().resolve()
         kept: set[str] = set()
+        changed = 0
         skipped: list[SkippedFile] = []
         for file in files(place):
             if isinstance(file, SkippedFile):
@@ -135,16 +141,18 @@ class Index:
                 try:
                     page = read_file(file)
                     _require_text(page)
+                    if not page.content.strip():
+                        raise UnsupportedContent("there is no text in it")
                 except ServiceError as error:
                     skipped.append(SkippedFile(str(file), str(error)))
                     continue
-                self.add(page)
+                changed += self.add(page)
                 kept.add(page.url)
                 tell(page.url)
         here = place.as_uri()
         known = [url for url in self.urls() if url == here or url.startswith(f"{here}/")] if self.path.exists() else []
         removed = sum(self.remove(url) for url in known if url not in kept)
-        return Report(added=len(kept), removed=removed, skipped=tuple(skipped))
+        return Report(added=changed, unchanged=len(kept) - changed, removed=removed, skipped=tuple(skipped))
 
     def urls(self) -> list[str]:
         """Return the URLs of all pages, sorted."""

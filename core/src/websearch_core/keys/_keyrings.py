@@ -51,14 +51,7 @@ class Keyrings:
         self._reads: dict[Place, tuple[float, Future[SecretStr | None]]] = {}
 
     def read(self, place: Place) -> SecretStr | None:
-        """
-        Return the key at *place*, or None.
-
-        Raises:
-            TimedOut: The keyring has not answered until the deadline, or an event loop cannot wait for it.
-            Exception: Whatever the keyring raises.
-
-        """
+        """Return the key at *place*, or None; raise `TimedOut`, or whatever the keyring raises."""
         with self._lock:
             began, reading = self._reads.get(place, (0.0, None))
             if reading is None or (reading.done() and not _is_fresh(began, reading)):

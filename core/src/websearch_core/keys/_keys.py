@@ -1,10 +1,4 @@
-"""
-API keys: their sources, and how they stay secret.
-
-A key is given as text, as a function that returns it, or as ``keyring:service/name`` for the system's keyring. An
-`ApiKey` hides which: a provider calls ``get_secret_value()`` when it makes a request. A key never appears in a repr or
-a dump, and a pickle leaves it out unless it is made inside `pickle_keys`.
-"""
+"""The sources of API keys, and how keys stay secret: an `ApiKey` hides where it comes from, and what it is."""
 
 from __future__ import annotations
 
@@ -16,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from shlex import quote
 from types import FunctionType
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -182,25 +176,27 @@ class _Owner:
         return " or ".join(self.variables) or "an environment variable"
 
 
-class _Source(Protocol):
+class _Source:
+    """Where a key comes from: unless it says otherwise, it has to be read each time, and is no secret itself."""
+
     def read(self, owner: _Owner) -> str:
         """Return the key."""
-        ...
+        raise NotImplementedError
 
     def fixed(self) -> str | None:
         """Return the key if it is known without reading it."""
-        ...
+        return None
 
     def without_key(self) -> _Source:
         """Return the source to pickle."""
-        ...
+        return self
 
 
 @dataclass(frozen=True)
-class _Text:
+class _Text(_Source):
     text: str = field(repr=False)
 
-    def read(self, owner: _Owner) -> str:  # noqa: ARG002 - part of the protocol
+    def read(self, owner: _Owner) -> str:  # noqa: ARG002 - see `_Source`
         return self.text
 
     def fixed(self) -> str | None:
@@ -211,7 +207,7 @@ class _Text:
 
 
 @dataclass(frozen=True)
-class _Omitted:
+class _Omitted(_Source):
     """Replaces a key that a pickle left out. A key of the environment could belong to another customer."""
 
     def read(self, owner: _Owner) -> str:
@@ -220,15 +216,9 @@ class _Omitted:
             "a function of a module that returns it, or make the pickle inside websearch_core.keys.pickle_keys()"
         )
 
-    def fixed(self) -> str | None:
-        return None
-
-    def without_key(self) -> _Source:
-        return self
-
 
 @dataclass(frozen=True)
-class _Variable:
+class _Variable(_Source):
     """A key from the environment. Its text is None after unpickling: it is then read in that process."""
 
     text: str | None = field(repr=False)
@@ -251,7 +241,7 @@ class _Variable:
 
 
 @dataclass(frozen=True)
-class _Function:
+class _Function(_Source):
     function: Callable[[], Any] = field(repr=False)  # a partial shows its arguments
 
     def read(self, owner: _Owner) -> str:
@@ -267,9 +257,6 @@ class _Function:
             raise owner.failed("the function that returns the key must not be async")
         return _check_key_for(owner, key, "what the function returned")
 
-    def fixed(self) -> str | None:
-        return None
-
     def without_key(self) -> _Source:
         """A function of a module is pickled by its name; any other callable may contain the key."""
         by_name = isinstance(self.function, FunctionType) and "<" not in self.function.__qualname__
@@ -277,7 +264,7 @@ class _Function:
 
 
 @dataclass(frozen=True)
-class _Keyring:
+class _Keyring(_Source):
     place: Place
 
     def __str__(self) -> str:
@@ -310,12 +297,6 @@ class _Keyring:
             how = f"keyring set {quote(self.place.service)} {quote(self.place.name)}"
             raise owner.missing(f"the keyring has none at {self}: {how}")
         return _check_key_for(owner, key, str(self))
-
-    def fixed(self) -> str | None:
-        return None
-
-    def without_key(self) -> _Source:
-        return self
 
 
 def _find_place(owner: _Owner, text: str, what: str) -> _Keyring:

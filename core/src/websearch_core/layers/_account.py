@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 from .._runtime.scope import Account
@@ -15,24 +14,18 @@ from ._amounts import MILLION, Amount, Limit, format_amount
 _MAX_RUNS = 10_000  # with names, counted at the same time; the one that was used least recently is forgotten
 
 
-@dataclass(eq=False)
 class Runs:
-    """What each run has used, in memory. A copy or pickle of it is empty."""
+    """What each run has used, in memory."""
 
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-    _by_name: dict[Any, dict[str, Amount]] = field(default_factory=dict, repr=False)
-    _by_object: MutableMapping[Any, dict[str, Amount]] = field(default_factory=weakref.WeakKeyDictionary, repr=False)
-
-    def __reduce__(self) -> tuple[type[Runs], tuple[()]]:
-        return Runs, ()
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_name: dict[Any, dict[str, Amount]] = {}
+        self._by_object: weakref.WeakKeyDictionary[Any, dict[str, Amount]] = weakref.WeakKeyDictionary()
 
     def add(self, account: Account, provider: str, amount: Amount, limits: Sequence[Limit] = ()) -> None:
         """
-        Add *amount*, which may be negative, to what a run has used with a provider.
-
-        Raises:
-            BudgetExceeded: The run would pass one of the limits; nothing is added then.
-
+        Add *amount*, which may be negative, to what a run has used with a provider. Raise `BudgetExceeded`, and add
+        nothing, if the run would pass one of the limits.
         """
         with self._lock:
             used = self._find(account.run)

@@ -21,7 +21,7 @@ from ..provider._declare import FoundFile
 from ..provider._ports import Provider, Role
 from ._account import Runs
 from ._amounts import MILLION, Amount, Limit, parse_limits
-from ._layer import Layer, ProviderWrapper, Rank, leaves, read_many, reader, searcher
+from ._layer import Layer, ProviderWrapper, Rank, leaves
 from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price, verbs_of
 from ._single_flight import is_free
 from ._usage import UsageFile
@@ -94,23 +94,17 @@ class _BudgetProvider(ProviderWrapper[Budget]):
             self._require_price(provider, verbs_of(provider))
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, if the budget allows it."""
-        flow = searcher(self.inner).search
-        return (yield from self._charge("search", query.limit, lambda: flow(query), lambda answer: [answer]))
+        flow = partial(super().search, query)
+        return (yield from self._charge("search", query.limit, flow, lambda answer: [answer]))
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read, if the budget allows it."""
-        flow = reader(self.inner).read
-        return (yield from self._charge("read", 1, lambda: flow(url), lambda page: [page]))
+        return (yield from self._charge("read", 1, partial(super().read, url), lambda page: [page]))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages, if the budget allows it."""
-        provider = reader(self.inner)
-
         def pages(answers: list[Page | WebSearchError]) -> list[Page]:
             return [answer for answer in answers if isinstance(answer, Page)]
 
-        return (yield from self._charge("read", len(urls), lambda: read_many(provider, urls), pages))
+        return (yield from self._charge("read", len(urls), partial(super().read_many, urls), pages))
 
     def _charge(
         self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]
@@ -136,7 +130,7 @@ class _BudgetProvider(ProviderWrapper[Budget]):
         if not meter.has_sent and all(map(is_free, answers(answer))):  # from a cache inside
             yield from meter.add(Amount() - meter.added, check=False)
         else:
-            yield from meter.settle(answers(answer))
+            yield from meter.correct(answers(answer))
             meter.announce()
         return answer
 
@@ -216,7 +210,7 @@ class _Meter:
             except WebSearchError as error:
                 _log.warning("budget: %s", error)
 
-    def settle(self, answers: _Answers) -> Flow[None]:
+    def correct(self, answers: _Answers) -> Flow[None]:
         """Correct the estimate by what the service says it charged."""
         if len(leaves(self._budget.inner)) == 1:
             cost = correct(self._budget.name, self.estimate.price, self.added, answers)

@@ -38,11 +38,8 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
 
 def describe_provider(provider: Provider) -> list[Any] | None:
     """
-    Return what *provider* is made of, with all options but without keys.
-
-    Returns:
-        The providers, and the layers that change what they answer; None if one of them cannot show what it is.
-
+    Return what *provider* is made of, with the layers that change what it answers, all their options and no keys; None
+    if one of them cannot show what it is.
     """
     described: list[Any] = []
     for part in parts(provider):
@@ -67,13 +64,7 @@ def digest(described: object) -> str:
 
 
 class Identity:
-    """
-    Tells requests apart by what is asked, and by whose keys it is asked with.
-
-    Args:
-        provider: The provider that is asked.
-
-    """
+    """Tells requests to *provider* apart by the request and the key that pays for it."""
 
     def __init__(self, provider: Provider) -> None:
         self._leaves = leaves(provider)
@@ -121,9 +112,9 @@ def _plain(value: Any) -> Any:
 
 def _locate(kind: type) -> list[str]:
     """Return where *kind* is defined. One that a function made may hold anything, and so may one of a notebook."""
-    place = kind.__module__
-    if place in {"__main__", "__mp_main__"}:  # each program has its own
-        place = getattr(sys.modules.get(place), "__file__", None) or "<locals>"
-    if any("<locals>" in name for name in (place, *(base.__qualname__ for base in kind.__mro__))):
+    module = kind.__module__
+    if module in {"__main__", "__mp_main__"}:  # each program has its own
+        module = getattr(sys.modules.get(module), "__file__", None) or "<locals>"
+    if any("<locals>" in name for name in (module, *(base.__qualname__ for base in kind.__mro__))):
         raise TypeError(kind.__qualname__)
-    return [place, kind.__qualname__]
+    return [module, kind.__qualname__]

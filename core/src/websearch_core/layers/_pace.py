@@ -6,14 +6,13 @@ import threading
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
 
 from .._runtime.forks import start_over_after_fork
 from .._runtime.scope import current_client
 from .._runtime.turns import Turns
 from .._text.rates import RateLimit
 
-_STEP = 0.25  # seconds; whoever waits longer looks again, since somebody in front may have left
+STEP = 0.25  # seconds; a request that waits longer asks again, since somebody in front may have left
 _BLINK = 0.02  # seconds; nobody knows when a request that is under way ends
 _LONGEST_REST = 60.0  # seconds; then a request finds out whether the service still means it
 DAY = 86_400.0
@@ -22,12 +21,11 @@ DAY = 86_400.0
 @dataclass(eq=False)
 class Ticket:
     """
-    A place in the queue for one request.
+    The ticket of one request in the queue.
 
     Args:
         endpoint: What it goes to: a limit that a response states is one for this endpoint.
         longest: Seconds after which the request has ended, whatever happens.
-        client: Who sends it.
 
     """
 
@@ -43,7 +41,7 @@ class Pace:
 
     Nobody sleeps in here. Whoever wants to send enters with a `Ticket`, asks `wait` how long to pause until it is 0,
     and always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
-    tickets; one whose endpoint rests does not hold up the others. A copy is empty, with a lock of its own.
+    tickets; one whose endpoint rests does not hold up the others.
 
     Args:
         interval: Seconds between the beginnings of two requests.
@@ -66,9 +64,6 @@ class Pace:
         """Forget the requests of the parent process, which leave there."""
         self._turns: Turns[Ticket] = Turns(0)  # this class decides itself when a place is free
         self._lock = threading.Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._given
 
     @property
     def is_idle(self) -> bool:
@@ -100,10 +95,17 @@ class Pace:
         with self._lock:
             if ticket.has_left:
                 return 0.0
-            wait = self._find_wait(ticket, monotonic())
-            if not wait:
-                self._send(ticket)
-            return wait
+            now = monotonic()
+            if rest := self._find_rest(ticket.endpoint, now):
+                return rest
+            ahead = self._count_ahead(ticket, now)
+            due = self._next + (ahead + 1 - self._burst) * self._interval - now
+            if due > 0:
+                return due
+            if ahead or (self._concurrent is not None and len(self._turns.held) >= self._concurrent):
+                return _BLINK
+            self._send(ticket)
+            return 0.0
 
     def leave(self, ticket: Ticket) -> None:
         """Give the place back: the request has ended, or was never sent. Idempotent."""
@@ -129,16 +131,6 @@ class Pace:
             self._rests = {there: until for there, until in self._rests.items() if until > now}
             self._rests[endpoint] = max(self._rests.get(endpoint, 0), now + seconds)
 
-    def _find_wait(self, ticket: Ticket, now: float) -> float:
-        if rest := self._find_rest(ticket.endpoint, now):
-            return rest
-        place = self._count_ahead(ticket, now)
-        due = self._next + (place + 1 - self._burst) * self._interval - now
-        if due > 0:
-            return due
-        is_full = self._concurrent is not None and len(self._turns.held) >= self._concurrent
-        return _BLINK if place or is_full else 0.0
-
     def _send(self, ticket: Ticket) -> None:
         self._next = max(self._next, monotonic()) + self._interval
         self._turns.give(ticket.client, ticket)
@@ -148,11 +140,6 @@ class Pace:
 
     def _count_ahead(self, ticket: Ticket, now: float) -> int:
         return self._turns.count_ahead(ticket.client, ticket, lambda other: self._rests.get(other.endpoint, 0.0) <= now)
-
-
-def shorten(wait: float) -> float:
-    """Return how long to sleep before asking again."""
-    return min(wait, _STEP)
 
 
 def _until_reset(limit: RateLimit, below: float) -> float:

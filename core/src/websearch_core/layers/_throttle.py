@@ -20,8 +20,8 @@ from ..provider._declare import destinations, is_vendor
 from ..provider._ports import Provider, opens_pages
 from ._hosts import Hosts
 from ._identity import Identity
-from ._layer import Layer, ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
-from ._pace import DAY, Pace, Ticket, shorten
+from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves
+from ._pace import DAY, STEP, Pace, Ticket
 from ._rate_limiter import RateLimiter, check_limiter, wait_for
 from ._shared_pace import SharedLimits, make_pace
 
@@ -77,14 +77,11 @@ class Throttle(Layer):
     rate_limiter: RateLimiter | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        check_numbers(self, "requests_per_second", "host_requests_per_second", minimum=0, optional=True)
+        check_numbers(self, "concurrent", "host_concurrent", minimum=1, integer=True, optional=True)
         for name in ("requests_per_second", "host_requests_per_second"):
-            if getattr(self, name) is not None:
-                check_number(self, name, minimum=0)
-                if getattr(self, name) == 0:
-                    raise ConfigurationError(f"Throttle: {name}: must be more than 0")
-        for name in ("concurrent", "host_concurrent"):
-            if getattr(self, name) is not None:
-                check_number(self, name, minimum=1, integer=True)
+            if getattr(self, name) == 0:
+                raise ConfigurationError(f"Throttle: {name}: must be more than 0")
         if self.rate_limiter is not None:
             check_limiter(self.rate_limiter)
 
@@ -111,16 +108,13 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         self._pace = make_pace(hosts.shared, partial(_identify, found), 1 / rate, concurrent)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, when it is time."""
-        return self._pass_on(searcher(self.inner).search(query))
+        return self._pass_on(super().search(query))
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read, when it is time."""
-        return self._pass_on(reader(self.inner).read(url), url)
+        return self._pass_on(super().read(url), url)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages, when it is time."""
-        return self._pass_on(read_many(reader(self.inner), urls))
+        return self._pass_on(super().read_many(urls))
 
     def _pass_on(self, flow: Flow[T], url: str = "") -> Flow[T]:
         """Perform the effects of *flow*, and wait before those that send something to the service or the host."""
@@ -141,12 +135,8 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
 
     def _send(self, effect: Request | Call, page: str | None) -> Flow[Any]:
         """
-        Send *effect* when it is time.
-
-        Args:
-            effect: A request, or a call of a library.
-            page: The URL of the page that is fetched; None for a service.
-
+        Send a request, or call a library, when it is time; *page* is the URL of the page that is fetched, None for a
+        service.
         """
         pace = self._pace if page is None else self._hosts.find(page)
         endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) and page is None else ""
@@ -180,7 +170,7 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             if not announced:
                 announced = True
                 emit(Wait(provider=self.name, seconds=wait, reason="throttle"))
-            yield Sleep(shorten(wait))
+            yield Sleep(min(wait, STEP))
 
     def _check_time(self, wait: float, host_rest: float | None) -> None:
         """Raise an error if the wait is too long; *host_rest* is how long the host of a page wants no requests."""

@@ -21,10 +21,10 @@ from pydantic import (
     model_validator,
 )
 
-from .._text import notebook
 from .._text.choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic, parse_time_range
 from .._text.lists import NO_TEXTS
 from .._text.problems import describe_problem
+from .._text.quantity import Size, count, shorten
 from .._text.suggestion import suggest_name
 from ..errors import InvalidOption
 from ._domains import DomainNames
@@ -259,8 +259,8 @@ class SearchResult(_Model):
 
     def __repr_args__(self) -> Iterator[tuple[str, object]]:
         """Show what identifies it, in a line: its text may be long."""
-        yield "title", notebook.shorten(self.title)
-        yield "url", notebook.shorten(self.url)
+        yield "title", shorten(self.title)
+        yield "url", shorten(self.url)
         if self.provider:
             yield "provider", self.provider
 
@@ -306,23 +306,22 @@ class SearchResponse(_Model):
 
     def __repr_args__(self) -> Iterator[tuple[str, object]]:
         """Show what it holds, in a line."""
-        yield "query", notebook.shorten(self.query)
-        yield "results", notebook.count(self.results, "result")
+        yield "query", shorten(self.query)
+        yield "results", count(self.results, "result")
         if self.provider:
             yield "provider", self.provider
         for name, things in (("images", self.images), ("notes", self.notes)):
             if things:
-                yield name, notebook.count(things, name.removesuffix("s"))
+                yield name, count(things, name.removesuffix("s"))
 
     def __str__(self) -> str:
         """Return the text for a model, marked as data from the web: frameworks show what a tool returns as a string."""
         return str(import_module("websearch_core.render").search_for_model(self))
 
     def _repr_html_(self) -> str:
-        return notebook.response_as_html(self)
+        from .._text.notebook import response_as_html
 
-    def _repr_markdown_(self) -> str:
-        return notebook.response_as_markdown(self)
+        return response_as_html(self)
 
     def with_notes(self, *notes: str, partial: bool = False) -> SearchResponse:
         """
@@ -427,24 +426,23 @@ class Page(_Model):
 
     def __repr_args__(self) -> Iterator[tuple[str, object]]:
         """Show which page it is and how much of it this is, in a line."""
-        yield "url", notebook.shorten(self.final_url or self.url)
-        yield "title", notebook.shorten(self.title)
+        yield "url", shorten(self.final_url or self.url)
+        yield "title", shorten(self.title)
         part = f"{self.offset}-{self.offset + len(self.content)} of " if self.truncated or self.offset else ""
-        yield "content", notebook.Size(f"{part}{self.original_length or len(self.content)} characters")
+        yield "content", Size(f"{part}{self.original_length or len(self.content)} characters")
         if self.provider:
             yield "provider", self.provider
         if self.notes:
-            yield "notes", notebook.count(self.notes, "note")
+            yield "notes", count(self.notes, "note")
 
     def __str__(self) -> str:
         """Return the text for a model, as that of a `SearchResponse`."""
         return str(import_module("websearch_core.render").page_for_model(self))
 
     def _repr_html_(self) -> str:
-        return notebook.page_as_html(self)
+        from .._text.notebook import page_as_html
 
-    def _repr_markdown_(self) -> str:
-        return notebook.page_as_markdown(self)
+        return page_as_html(self)
 
     def with_notes(self, *notes: str) -> Page:
         """Return the same page with *notes* added."""

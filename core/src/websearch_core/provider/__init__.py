@@ -9,37 +9,40 @@ Google share in `websearch_core.provider.google`.
 
 from __future__ import annotations
 
-from .._runtime.deadline import time_left
-from .._text.dates import parse_date
-from ..flow import Flow, Request, Response
-from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
-from ._dates import date_range
-from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, provider
-from ._function import from_function
-from ._http import (
-    as_number,
-    as_object,
-    as_objects,
-    as_text,
-    check_options,
-    decode,
-    drop_none,
-    error_for,
-    parse_usage,
-    with_sites,
-)
-from ._languages import codes, find_country, find_language
-from ._paging import Batch, collect_pages, follow_pages
-from ._ports import Limits, PageReader, Provider, SearchProvider
-from ._reading import check_pages, check_response, check_text, page_error
-from ._requests import post_json
-from ._results import parse_images, parse_results
-from ._service import FREE, Price, Service
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .._runtime.deadline import time_left
+    from .._text.dates import parse_date
+    from ..flow import Flow, Request, Response
+    from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
+    from ._dates import date_range
+    from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, provider
+    from ._function import from_function
+    from ._http import (
+        as_number,
+        as_object,
+        as_objects,
+        as_text,
+        check_options,
+        decode,
+        drop_none,
+        error_for,
+        parse_usage,
+        post_json,
+        with_sites,
+    )
+    from ._languages import codes, find_country, find_language
+    from ._paging import collect_pages, follow_pages
+    from ._ports import Limits, PageReader, Provider, SearchProvider
+    from ._reading import check_response, check_text, page_error, parse_page, parse_pages
+    from ._results import parse_images, parse_results
+    from ._service import FREE, Price, Service
 
 __all__ = [
     "FREE",
     "BaseUrl",
-    "Batch",
     "Env",
     "Flow",
     "FoundFile",
@@ -62,7 +65,6 @@ __all__ = [
     "as_objects",
     "as_text",
     "check_options",
-    "check_pages",
     "check_response",
     "check_text",
     "codes",
@@ -79,6 +81,8 @@ __all__ = [
     "page_error",
     "parse_date",
     "parse_images",
+    "parse_page",
+    "parse_pages",
     "parse_results",
     "parse_usage",
     "post_json",
@@ -86,3 +90,22 @@ __all__ = [
     "time_left",
     "with_sites",
 ]
+
+_HOMES = (
+    "._declare", "._ports", "._http", "._languages", "._paging", "._reading", "._results", "._service",
+    "._dates", "._function", "..models", "..flow", ".._text.dates", ".._runtime.deadline",
+)  # fmt: skip
+
+if not TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name
+
+    def __getattr__(name: str) -> object:
+        """Import what is used: a program that makes a tool needs little of it."""
+        for home in _HOMES if name in __all__ else ():
+            if hasattr(module := import_module(home, __name__), name):
+                globals()[name] = getattr(module, name)
+                return globals()[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -1,23 +1,29 @@
-"""What services that pass queries on to Google share: its languages, its parameters, and where its direct answer is."""
+"""What services that pass queries on to Google share: its languages, its parameters, and how its answers are read."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import UnsupportedOption
-from ..models import SearchQuery
-from ._http import as_object, as_objects, as_text, drop_none
+from ..flow import Flow
+from ..models import Image, SearchQuery, SearchResponse, SearchResult
+from ._http import as_object, as_objects, as_text, check_options, drop_none, parse_usage
 from ._languages import codes, find_country, find_language
+from ._paging import collect_pages
 from ._ports import Provider
+from ._results import parse_results, plain_text
 
 __all__ = [
     "GOOGLE_LANGUAGES",
     "GOOGLE_RESULT_LANGUAGES",
+    "find_google",
     "google_answer",
     "google_authors",
     "google_filters",
     "google_period",
     "google_years",
+    "search_google",
 ]
 
 # https://developers.google.com/custom-search/docs/json_api_reference#interface-languages
@@ -73,13 +79,76 @@ def google_years(query: SearchQuery, provider: Provider) -> dict[str, int]:
 
 def google_answer(body: dict[str, Any]) -> str | None:
     """Return the direct answer on Google's page: that of the answer box, else the overview written by a model."""
-    box = as_object(body.get("answer_box"))
-    if found := next(filter(None, (as_text(box.get(name)) for name in ("answer", "snippet", "result"))), None):
+    box = as_object(body.get("answer_box") or body.get("answerBox"))
+    if found := next(filter(None, (plain_text(box.get(name)) for name in ("answer", "snippet", "result"))), None):
         return found
     blocks = as_objects(as_object(body.get("ai_overview")).get("text_blocks"))
     return " ".join(filter(None, (as_text(one.get("snippet")) or as_text(one.get("answer")) for one in blocks))) or None
 
 
-def google_authors(line: Any) -> str | None:
-    """Return the authors in Google Scholar's *line*: ``A Vaswani, N Shazeer - Advances in …, 2017 - publisher``."""
-    return line.partition(" - ")[0] if isinstance(line, str) and " - " in line else None
+def google_authors(item: Mapping[str, Any]) -> Any:
+    """
+    Return the authors of a result of Google Scholar: a list of those with a profile, or the names in its line.
+
+    The line is ``A Vaswani, N Shazeer - Advances in …, 2017 - publisher``.
+    """
+    info = as_object(item.get("publication_info"))
+    line = info.get("summary") or item.get("publication") or item.get("publicationInfo")
+    named = line.partition(" - ")[0] if isinstance(line, str) and " - " in line else None
+    return info.get("authors") or item.get("authors") or named
+
+
+def find_google(_: Provider, _result: SearchResult, /) -> tuple[str, ...]:
+    """Return the search engine behind a result: the method ``find_engines`` of a service that has only Google's."""
+    return ("google",)
+
+
+def search_google(
+    query: SearchQuery,
+    provider: Provider,
+    ask: Callable[[SearchQuery, str, int], Flow[dict[str, Any]]],
+    find_items: Callable[[dict[str, Any], str], tuple[Any, bool | None]],
+    find_images: Callable[[dict[str, Any]], tuple[Image, ...]],
+) -> Flow[SearchResponse]:
+    """
+    Search Google, page by page until the limit is reached; if the query wants images, they are a search of their own.
+
+    Args:
+        query: The query.
+        provider: The provider; its ``limits`` say how many results a page has.
+        ask: Takes the query, its topic or ``images``, and the number of a page, from 0; returns the service's answer.
+        find_items: Takes an answer and the topic; returns the list of results in it, and whether there is another page.
+            None: if the page is full.
+        find_images: Takes the answer to a search for images.
+
+    """
+    check_options(query, provider)
+    pictures = (yield from ask(query, "images", 0)) if query.images else {}
+
+    def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        body = yield from ask(query, query.topic, number)
+        items, more = find_items(body, query.topic)
+        results = parse_results(
+            items, provider.name, url="link", published=("iso_date", "published_at", "date"), author=google_authors
+        )
+        related = as_objects(body.get("related_searches") or body.get("relatedSearches"))
+        suggestions = [
+            as_object(body.get("search_information")).get("spelling_fix"),
+            *(one.get("query") for one in related),
+        ]
+        page = SearchResponse(
+            query=query.text,
+            results=results,
+            provider=provider.name,
+            answer=google_answer(body),
+            suggestions=tuple(filter(None, map(plain_text, suggestions))),
+            request_id=as_text(as_object(body.get("search_metadata")).get("id")),
+            usage=parse_usage(body, credits="credits"),
+            raw=body,
+        )
+        return page, len(results) >= size if more is None else more
+
+    found = yield from collect_pages(query, provider, fetch, fixed=True)
+    usage = parse_usage(pictures, credits="credits")
+    total = {unit: found.usage.get(unit, 0) + usage.get(unit, 0) for unit in found.usage | usage}
+    return found.model_copy(update={"images": find_images(pictures)[: query.limit], "usage": total})

@@ -1,8 +1,6 @@
 """
 arXiv: preprints in physics, mathematics, computer science and neighbouring fields.
 
-https://info.arxiv.org/help/api/user-manual.html
-
 Works without a key. Finds papers that contain every word of the query. A query with a field in it, such as ``ti:"tidal
 bores" AND au:Ellersund``, is sent unchanged. arXiv asks for three seconds between requests, so pages are requested that
 far apart. It answers in Atom, also to report an error. Dates are those of a paper's first version.
@@ -14,7 +12,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from io import BytesIO
-from typing import Any, ClassVar
+from typing import Any
 
 from websearch_core.errors import BadRequest, TooLarge, Unavailable
 from websearch_core.flow import Call, Sleep
@@ -56,11 +54,11 @@ class ArXiv:
 
     name = "arxiv"
     label = "arXiv"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=30_000, requests_per_second=1 / 3, concurrent=1)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    topics = frozenset({"academic"})
+    limits = Limits(results_per_request=100, results=30_000, requests_per_second=1 / 3, concurrent=1)
+    about = Service(
         api_urls=("https://info.arxiv.org/help/api/user-manual.html",),
         free_allowance="keyless: a request every three seconds",
         price="free",

@@ -1,8 +1,6 @@
 """
 DDGS: the results of several search engines that have no API, gathered by the library ``ddgs``.
 
-https://github.com/deedy5/ddgs
-
 Needs ``pip install "websearch-core[ddgs]"``, and no key. The library reads the pages that DuckDuckGo, Brave, Yahoo,
 Startpage, Mojeek and others have for people, with its own HTTP client that resembles a browser. It uses neither the
 client nor the certificates of `WebSearch`, so set ``proxy`` and ``ca_file`` here. The engines change their pages and
@@ -17,7 +15,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, SecretStr
 
@@ -32,7 +30,6 @@ from websearch_core.errors import (
 from websearch_core.flow import Call
 from websearch_core.provider import (
     FREE,
-    Batch,
     Env,
     Flow,
     Image,
@@ -86,13 +83,13 @@ class Ddgs:
 
     name = "ddgs"
     label = "DDGS"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "images",
         "page",
     })  # fmt: skip
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    limits: ClassVar[Limits] = Limits(requests_per_second=1)
-    about: ClassVar[Service] = Service(
+    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    limits = Limits(requests_per_second=1)
+    about = Service(
         api_urls=("https://github.com/deedy5/ddgs",),
         free_allowance="keyless; the engines refuse programs that search often",
         price="free",
@@ -129,7 +126,7 @@ class Ddgs:
 
         skip = (query.page - 1) * query.limit
 
-        def fetch(number: int) -> Flow[Batch]:
+        def fetch(number: int) -> Flow[tuple[SearchResponse, int | None]]:
             items = yield from self._ask(kind, query, {**options, "page": number, "max_results": skip + query.limit})
             results = parse_results(
                 items,
@@ -140,7 +137,7 @@ class Ddgs:
                 author="source" if kind == "news" else lambda _: None,
             )
             response = SearchResponse(query=query.text, results=results, provider=self.name, images=images, raw=items)
-            return Batch(response=response, following=number + 1 if results else None)
+            return response, number + 1 if results else None
 
         answer = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
         if not answer.results:

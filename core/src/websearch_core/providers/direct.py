@@ -32,7 +32,6 @@ from websearch_core.errors import (
     DisallowedByRobots,
     NeedsBrowser,
     ServiceError,
-    TooLarge,
     UnsafeURL,
     UnsupportedContent,
 )
@@ -49,6 +48,7 @@ from websearch_core.provider import (
     time_left,
 )
 from websearch_core.provider._obstacles import needs_scripts
+from websearch_core.provider._reading import parse_response
 from websearch_core.provider._stubs import find_stub, says_the_same
 
 _REDIRECTS = {301, 302, 303, 307, 308}
@@ -64,7 +64,7 @@ _REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh", re.IGNORECAS
 _MAX_GOODBYE = 300  # characters: a page with more text is read, although it leads elsewhere
 _MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
-_SILENT = 'the page has no content without running its scripts (reader="auto" runs them if a browser is installed)'
+_SILENT = "the page has no content without running its scripts; try another source"
 _MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 
@@ -95,7 +95,6 @@ class Direct:
     """
 
     name = "direct"
-    label = "Direct"
     opens_pages = True
 
     max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
@@ -229,36 +228,24 @@ class Direct:
         return there
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
-        page: Page = yield Call(self._parse, response, here, current_call().choices)
-        page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
-        if response.truncated or response.status == 206:
-            page = page.model_copy(update={"truncated": True})
-            return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")
+        page: Page = yield Call(self._parse, response, url, here, current_call().choices)
         return page
 
-    def _parse(self, response: Response, url: str, choices: Choices) -> Page:
-        """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
-        check_response(response, self)  # off the event loop, since a long page is searched for marks of challenges
-        from ..reading import read_bytes
-
-        cut = ""
-        if response.truncated:
-            is_at_limit = len(response.content) >= self.max_bytes
-            cut = f"larger than {self.max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
-        try:
-            page = read_bytes(
-                response.content,
-                url,
-                response.headers.get("content-type"),
-                links=choices.links or self.links,
-                comments=choices.comments or self.comments,
-                reviews=choices.reviews or self.reviews,
-                isolate=self.isolate,
-                processes=self.processes,
-                cut=cut,
-            )
-        except TooLarge as error:
-            raise TooLarge(f"direct read failed: {error}", provider=self.name) from error
+    def _parse(self, response: Response, url: str, here: str, choices: Choices) -> Page:
+        """Parse the page, off the event loop: a long one is searched for marks of challenges, too."""
+        check_response(response, self)
+        page = parse_response(
+            self,
+            response,
+            url,
+            here,
+            self.max_bytes,
+            links=choices.links or self.links,
+            comments=choices.comments or self.comments,
+            reviews=choices.reviews or self.reviews,
+            isolate=self.isolate,
+            processes=self.processes,
+        )
         if page.media_type in HTML:
             self._check_obstacles(response, page)
         return page
@@ -268,7 +255,7 @@ class Direct:
         from ..reading import find_refresh
 
         try:
-            text = self._parse(response, url, choices).content
+            text = self._parse(response, url, url, choices).content
         except (NeedsBrowser, UnsupportedContent):
             text = ""
         except ServiceError:  # such as a challenge: reading the page raises it again

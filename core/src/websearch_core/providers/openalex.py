@@ -1,9 +1,6 @@
 """
 OpenAlex: an open catalogue of scholarly works, with abstracts.
 
-https://developers.openalex.org/api-reference/works/list-works
-https://developers.openalex.org/api-reference/authentication
-
 A free key, from ``OPENALEX_API_KEY``, has a daily allowance of about 1000 searches; without a key there is a tenth of
 that for each address. OpenAlex takes the key only in the URL. It reports what each search cost and what is left of the
 allowance, in US dollars. Status 429 means either that the allowance is used up or that requests come too fast; the body
@@ -13,7 +10,7 @@ and headers tell which.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.errors import QuotaExhausted, ServiceError
 from websearch_core.provider import (
@@ -30,7 +27,6 @@ from websearch_core.provider import (
     as_number,
     as_object,
     as_objects,
-    as_text,
     check_options,
     collect_pages,
     date_range,
@@ -42,7 +38,7 @@ from websearch_core.provider import (
     provider,
 )
 from websearch_core.provider._codes import LANGUAGES
-from websearch_core.provider._http import find_message
+from websearch_core.provider._http import as_json, find_message
 
 
 @provider
@@ -57,14 +53,16 @@ class OpenAlex:
     """
 
     name = "openalex"
-    label = "OpenAlex"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "language", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=10_000)
-    about: ClassVar[Service] = Service(
-        api_urls=("https://developers.openalex.org/api-reference/authentication",),
+    options = frozenset({"topic", "time_range", "after", "before", "language", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    topics = frozenset({"academic"})
+    languages = LANGUAGES
+    limits = Limits(results_per_request=100, results=10_000)
+    about = Service(
+        api_urls=(
+            "https://developers.openalex.org/api-reference/works/list-works",
+            "https://developers.openalex.org/api-reference/authentication",
+        ),
         signup_url="https://openalex.org/settings/api",
         free_allowance="USD 1 a day with a free key, a tenth of that without: about 1,000 and 100 searches",
         price="USD 1 per 1,000 searches",
@@ -87,8 +85,8 @@ class OpenAlex:
             results = parse_results(
                 body.get("results"),
                 self.name,
-                title=lambda work: work.get("title") or work.get("display_name"),
-                url=_url,
+                title=("title", "display_name"),
+                url=("doi", "primary_location.landing_page_url", "id"),
                 snippet=_abstract,
                 score="relevance_score",
                 published="publication_date",
@@ -123,18 +121,10 @@ class OpenAlex:
 
     def _too_many(self, response: Response) -> ServiceError:
         """Distinguish a used-up allowance, which returns at midnight UTC, from a pace that is too fast."""
-        try:
-            words = find_message(response.json()) or ""
-        except (ValueError, RecursionError):
-            words = ""
+        words = find_message(as_json(response)) or ""
         left = as_number(response.headers.get("x-ratelimit-remaining-usd"))
         is_used_up = "budget" in words.lower() or response.headers.get("x-ratelimit-remaining") == "0" or left == 0
         return error_for(response, self, detail=words, kind=QuotaExhausted if is_used_up else None)
-
-
-def _url(work: Mapping[str, Any]) -> Any:
-    place = as_object(work.get("primary_location"))
-    return as_text(work.get("doi")) or as_text(place.get("landing_page_url")) or work.get("id")
 
 
 def _authors(work: Mapping[str, Any]) -> list[Any]:

@@ -11,14 +11,11 @@ from __future__ import annotations
 from .._text.choices import Responses
 from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
-from ._excerpt.find import find_phrase
-from ._excerpt.passages import pick_passages
 from ._excerpt.spec import Excerpt, ReadOptions
-from ._excerpt.window import cut_window
 from ._formats import ReadingOptions, convert
-from ._html.alternates import find_markdown_alternate as find_markdown_alternate
 from ._html.page import read_html
-from ._html.refresh import find_refresh as find_refresh
+from ._html.pointers import find_markdown_alternate as find_markdown_alternate
+from ._html.pointers import find_refresh as find_refresh
 from ._links import Links
 from ._markdown.sanitizer import is_safe as is_safe
 from ._markdown.sanitizer import sanitize as sanitize
@@ -26,7 +23,7 @@ from ._sniff import media_type, named
 from ._types import find_media_type as find_media_type
 from ._types import find_type
 
-__all__ = ["Excerpt", "Links", "ReadOptions", "cut_window", "find_phrase", "pick_passages", "read_bytes", "read_html"]
+__all__ = ["Excerpt", "Links", "ReadOptions", "read_bytes", "read_html"]
 
 
 def read_bytes(

@@ -26,19 +26,8 @@ class ReadingOptions(TypedDict, total=False):
     reviews: Responses | None
 
 
-def convert(
-    data: bytes,
-    url: str,
-    content_type: str | None = None,
-    **options: Unpack[ReadingOptions],
-) -> Page:
-    """
-    Read a whole page in this process, with the arguments and errors of `websearch_core.reading.read_bytes`.
-
-    Raises:
-        UnsupportedContent: The bytes are not text.
-
-    """
+def convert(data: bytes, url: str, content_type: str | None = None, **options: Unpack[ReadingOptions]) -> Page:
+    """Read a whole page in this process, with the arguments and errors of `websearch_core.reading.read_bytes`."""
     kind, links = media_type(data, content_type), options.get("links", "keep")
     if kind in HTML:
         page = read_html(data, url, content_type, **options)

@@ -12,6 +12,7 @@ from itertools import chain
 
 from .._text.media_types import HTML, MARKDOWN, parse_media_type
 from . import _types
+from ._charset import guess_utf16
 from ._types import DOCX, EPUB, PPTX, XLSX, is_text
 
 _SAMPLE_SIZE = 1024  # bytes
@@ -67,9 +68,7 @@ _JSON_FEED = re.compile(rb"\s*\{.{0,900}\"https:\\?/\\?/jsonfeed\.org\\?/version
 _MIMETYPE = re.compile(
     rb"PK\x03\x04.{26}mimetype(application/(?:epub\+zip|vnd\.oasis\.opendocument(?:\.text)?))", re.DOTALL
 )
-_PART = re.compile(
-    rb"(?:word/(document)|xl/(workbook)|ppt/(presentation))\d{0,3}\.xml|META-INF/(container)\.xml",
-)
+_PART = re.compile(rb"(?:word/(document)|xl/(workbook)|ppt/(presentation))\d{0,3}\.xml|META-INF/(container)\.xml")
 _PART_HEADER = re.compile(rb"PK\x03\x04.{26}(?:" + _PART.pattern + rb")", re.DOTALL)
 _PART_KINDS = {b"document": DOCX, b"workbook": XLSX, b"presentation": PPTX, b"container": EPUB}
 # The same for OLE files, which store the names of their parts in UTF-16.
@@ -96,6 +95,7 @@ _KNOWN = frozenset(
     "text/vcard", "text/vtt", "text/x-c", "text/x-markdown", "text/x-python", "text/x-rst", "text/xml", "text/yaml",
     "video/mpeg", "video/ogg", "video/quicktime", "video/x-matroska", "video/x-msvideo",
 })  # fmt: skip
+_KINDS = {"audio": "audio", "font": "a font", "image": "an image", "text": "text", "video": "video"}
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 # If a server declares one of these for a text, it is right, even if the text begins with a tag.
 _TRUSTED = frozenset({"text/plain", "text/css", "text/javascript"}) | MARKDOWN
@@ -118,30 +118,20 @@ def named(media_type: str) -> str:
     if media_type in _KNOWN or _types.is_declared(media_type):
         return media_type
     kind = media_type.partition("/")[0]
-    kind = {"font": "a font", "image": "an image"}.get(kind, kind)
-    return (
-        f"{kind} of an unknown type" if kind in {"audio", "a font", "an image", "text", "video"} else "an unknown type"
-    )
+    return f"{_KINDS[kind]} of an unknown type" if kind in _KINDS else "an unknown type"
 
 
 def media_type(data: bytes, content_type: str | None = None) -> str:
-    """
-    Detect the media type of *data*. The header counts only where the bytes do not contradict it.
-
-    Args:
-        data: The body, or its beginning.
-        content_type: The value of the HTTP header, if any.
-
-    Returns:
-        A media type such as ``text/html``, without parameters.
-
-    """
+    """Detect the media type of *data*. The header counts only where the bytes do not contradict it."""
     head, stated = data[:_SAMPLE_SIZE], declared(content_type)
     signatures = (found for one in _types.TYPES for found in one.magic.items())
     for signature, kind in chain(signatures, _UNREADABLE):
         if signature.match(head):
             known_better = kind == "application/zip" and stated and not is_text(stated)  # many formats are archives
-            return _look_inside(data, kind) or (stated if stated and known_better else kind)
+            inner = _look_into_archive(data) if kind == "application/zip" else None
+            if kind == "application/x-ole-storage":
+                inner = next((found for name, found in _STREAMS if name.encode("utf-16-le") in data), None)
+            return inner or (stated if stated and known_better else kind)
     narrow = _to_ascii(head)
     if stated in _TRUSTED and not _BINARY.search(narrow):
         return "text/html" if stated in MARKDOWN and _DOCUMENT.match(narrow) else stated
@@ -157,15 +147,6 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
     if stated and (is_text(stated) or stated in HTML or not data):
         return stated
     return _guess(narrow, data)
-
-
-def _look_inside(data: bytes, kind: str) -> str | None:
-    """Return the media type of what a container holds, if one of its parts reveals it."""
-    if kind == "application/zip":
-        return _look_into_archive(data)
-    if kind == "application/x-ole-storage":
-        return next((inner for name, inner in _STREAMS if name.encode("utf-16-le") in data), None)
-    return None
 
 
 def _look_into_archive(data: bytes) -> str | None:
@@ -200,10 +181,8 @@ def _to_ascii(head: bytes) -> bytes:
     """Convert UTF-16 to ASCII, so that a tag looks like a tag and not like binary data."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return head.decode("utf-16", "ignore").encode("ascii", "replace")
-    if len(head) >= 4 and not any(head[1:64:2]) and all(head[0:64:2]):
-        return head[0::2]
-    if len(head) >= 4 and not any(head[0:64:2]) and all(head[1:64:2]):
-        return head[1::2]
+    if codec := guess_utf16(head):
+        return head[codec == "utf-16-be" :: 2]
     return head.removeprefix(codecs.BOM_UTF8)
 
 

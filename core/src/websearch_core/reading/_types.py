@@ -27,53 +27,34 @@ _TEXTS = "json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml 
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """
-    What a reader gets.
-
-    Args:
-        data: The bytes.
-        url: Where they came from; relative links are resolved against it.
-        media_type: Their media type, as detected.
-        content_type: The value of the HTTP header, if any, for its charset.
-        links: What to do with links, as in `websearch_core.reading.read_html`.
-
-    """
+    """What a reader gets."""
 
     data: bytes
-    url: str
-    media_type: str
-    content_type: str | None = None
-    links: Links = "keep"
+    url: str  # where they came from; relative links are resolved against it
+    media_type: str  # their media type, as detected
+    content_type: str | None = None  # the value of the HTTP header, if any, for its charset
+    links: Links = "keep"  # what to do with links, as in `websearch_core.reading.read_html`
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DocumentType:
-    """
-    A type of documents.
+    """A type of documents."""
 
-    Args:
-        name: What the table in docs/documents.md calls it.
-        reader: Its function in ``_documents``, such as ``pdf:read_pdf``, which is imported on first use. It takes a
-            `Document` and returns a `Page` of Markdown, which is then made safe.
-        media_types: Its media types; ``*`` stands for any part of one.
-        magic: How its bytes begin, if that reveals the media type.
-        endings: The ends of its URLs, in lower case, and the media type of a file that ends so. A page that is declared
-            as ``text/plain`` is of this type if its URL ends in one of them.
-        extra: The extra that installs its parser, if that is not a dependency.
-        is_bounded: Whether the reader ends in time for any bytes. A reader that does not, such as one whose parser is
-            not ours, runs in a process of its own, which can be killed.
-        needs_end: Whether it cannot be read without its end.
-
-    """
-
-    name: str
+    name: str  # what the table in docs/documents.md calls it
+    # Its function in ``_documents``, such as ``pdf:read_pdf``, which is imported on first use. It takes a `Document`
+    # and returns a `Page` of Markdown, which is then made safe.
     reader: str
-    media_types: Sequence[str]
+    media_types: Sequence[str]  # its media types; ``*`` stands for any part of one
+    # How its bytes begin, if that reveals the media type.
     magic: Mapping[re.Pattern[bytes], str] = field(default_factory=dict)
+    # The ends of its URLs, in lower case, and the media type of a file that ends so. A page that is declared as
+    # ``text/plain`` is of this type if its URL ends in one of them.
     endings: Mapping[str, str] = field(default_factory=dict)
-    extra: str = ""
+    extra: str = ""  # the extra that installs its parser, if that is not a dependency
+    # Whether the reader ends in time for any bytes. A reader that does not, such as one whose parser is not ours,
+    # runs in a process of its own, which can be killed.
     is_bounded: bool = True
-    needs_end: bool = False
+    needs_end: bool = False  # whether it cannot be read without its end
 
     def has(self, media_type: str) -> bool:
         """Return whether documents of *media_type* are of this type."""

@@ -211,17 +211,21 @@ def _check_each(provider: Any, response: SearchResponse) -> None:
         assert is_web_url(image.url), f"not a safe absolute URL: {image.url!r}"
 
 
+def _change_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return decoded JSON with another text in the place of each."""
+    if isinstance(value, dict):
+        return {name: _change_texts(inner, change) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_change_texts(inner, change) for inner in value]
+    return change(value) if isinstance(value, str) else value
+
+
 def _check_markup(search: Callable[[Response], SearchResponse], some: Response) -> None:
-    def with_markup(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: with_markup(inner) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [with_markup(inner) for inner in value]
-        plain = isinstance(value, str) and " " in value
-        return f"<b>{value}</b> &amp; <span class='x'>more</span>" if plain else value
+    def add_markup(text: str) -> str:
+        return f"<b>{text}</b> &amp; <span class='x'>more</span>" if " " in text else text
 
     try:
-        content = json.dumps(with_markup(some.json())).encode()
+        content = json.dumps(_change_texts(some.json(), add_markup)).encode()
     except ValueError:
         return  # HTML or XML: its markup is the format itself
     for result in search(replace(some, content=content)).results:
@@ -285,16 +289,8 @@ def _make_echo_checks(
 
 def _echo_key(some: Response, key: str) -> Response:
     """Append *key* to every text of a response."""
-
-    def with_key(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: with_key(inner) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [with_key(inner) for inner in value]
-        return f"{value}{key}" if isinstance(value, str) else value
-
     try:
-        content = json.dumps(with_key(some.json())).encode()
+        content = json.dumps(_change_texts(some.json(), lambda text: f"{text}{key}")).encode()
     except ValueError:
         content = re.sub(rb"(?<=>)([^<>]*\w)(?=<)", rb"\1" + key.encode(), some.content)
     return replace(some, content=content, headers={**some.headers, "x-echo": key})

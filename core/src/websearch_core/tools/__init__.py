@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..render import CITATION_INSTRUCTION
+from .._text.choices import CITATION_INSTRUCTION
 from ._arguments import PageArguments, SearchArguments
 from ._documents import PlainDocument, make_document
-from ._fixed import SearchDefaults
+from ._fixed import SearchDefaults, split_arguments
 from ._outputs import Output, OutputFormat, collect_texts
 from ._retrieval import ContentMode, Passages, Retrieval, list_urls, with_limit
-from ._split import split_arguments
 from ._tenants import Configurable
 from ._web_tools import Run, WebTools, as_error
 

@@ -154,12 +154,7 @@ def search_arguments(
     """
     Return the arguments of a ``web_search`` that a developer has restricted.
 
-    Args:
-        base: The arguments without restrictions.
-        fixed: The options that are fixed.
-        limit: The maximum number of results, which is then also the usual one; None means the default of both.
-        allowed_domains: The only domains; empty means any.
-
+    The *limit* is then also the usual number of results; None means the default of both.
     """
     if not fixed and limit is None and not allowed_domains:
         return base

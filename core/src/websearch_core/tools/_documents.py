@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
 from .._text.urls import identify, is_web_url
 from ..errors import WebSearchError
 from ..models import Page, SearchResult
-from ..render import page_metadata, result_metadata
 
 T = TypeVar("T")
 Put: TypeAlias = Callable[[T, Page | WebSearchError], T]
@@ -58,6 +57,8 @@ def make_document(result: SearchResult | None = None, page: Page | WebSearchErro
         ``read_error``, the code of an error.
 
     """
+    from ..render import page_metadata, result_metadata  # imported here: making a tool does not need it
+
     facts = page_metadata(page) if isinstance(page, Page) else {}
     facts |= result_metadata(result) if result else {}
     text = page.content if isinstance(page, Page) else ""

@@ -1,8 +1,8 @@
-"""The options of the tools that the developer fixes, and a model cannot change."""
+"""What the developer gives to the tools: the arguments of a `WebSearch`, and options that a model cannot change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,10 +10,12 @@ from pydantic import ValidationError
 
 from .._text.choices import OTHER_NAMES
 from .._text.suggestion import suggest_name
-from ..client._arguments import check_number, make_query
+from ..client import CommonArguments
+from ..client._arguments import check_arguments, check_number, make_query
 from ..errors import ConfigurationError, InvalidOption
 from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported, describe_problems
 from ..models._domains import ANYWHERE, Domains
+from ..settings import _values as settings
 from ..settings._values import ReadDefaults
 from ._arguments import MOST, PageArguments, SearchArguments, search_arguments
 
@@ -47,19 +49,11 @@ class SearchDefaults(SearchOptions, total=False):
 
 @dataclass(frozen=True)
 class SearchCall:
-    """
-    One search that a model requested.
+    """One search that a model requested."""
 
-    Args:
-        options: The arguments of `WebSearch.search`.
-        notes: What the model should know about its arguments.
-        filters: The arguments that restrict this search, and that the model could leave out.
-
-    """
-
-    options: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
-    filters: tuple[str, ...] = ()
+    options: Mapping[str, Any]  # of `WebSearch.search`
+    notes: tuple[str, ...] = ()  # what the model should know about its arguments
+    filters: tuple[str, ...] = ()  # the arguments that restrict this search, and that the model could leave out
 
     def finish(self, response: SearchResponse) -> SearchResponse:
         """Return *response* with the notes, and with what to try if it is empty."""
@@ -81,16 +75,11 @@ class FixedOptions:
     A model can change none of them, except that it can ask for fewer results than ``limit``, for some of the
     ``allowed_domains``, for more ``blocked_domains``, and for another length of a page.
 
-    Args:
-        search: The options of a search that were given, also those of the `WebSearch`: `SearchDefaults`.
-        read: The options of a page that were given: `websearch_core.reading.ReadOptions`.
-        domains: The domains that may be searched: those of the options, within the policy of the `WebSearch`.
-
     """
 
-    search: Mapping[str, Any] = field(default_factory=dict)
-    read: Mapping[str, Any] = field(default_factory=dict)
-    domains: Domains = ANYWHERE
+    search: Mapping[str, Any] = field(default_factory=dict)  # what was given of `SearchDefaults`, here or before
+    read: Mapping[str, Any] = field(default_factory=dict)  # what was given of `ReadOptions`
+    domains: Domains = ANYWHERE  # those of the options, within the policy of the `WebSearch`
 
     @classmethod
     def of(
@@ -100,17 +89,9 @@ class FixedOptions:
         *,
         usual: FixedOptions | None = None,
     ) -> FixedOptions:
-        """
-        Check ``search_options`` and ``read_options``, which replace the *usual* ones, and can only narrow its domains.
-
-        Raises:
-            InvalidOption: An option is unknown, or its value is wrong, or it belongs to the model.
-            ConfigurationError: None of the allowed domains is inside the usual ones.
-
-        """
+        """Check ``search_options`` and ``read_options``, which replace *usual* ones, but only narrow the domains."""
         usual = usual or cls()
-        given = check_search_options(search)
-        query = _to_query(given, usual.search)
+        given, query = _parse(search, usual.search)
         checked = {name: getattr(query, name) for name in query.model_fields_set - {"text"}}
         for name in _READING:
             if (value := given.get(name, usual.search.get(name))) is not None:
@@ -140,19 +121,7 @@ class FixedOptions:
         return search_arguments(base, self.hidden, self.limit, self.domains.allowed)  # pyright: ignore[reportArgumentType] - a class has a hash
 
     def of_run(self, policy: Domains, options: Mapping[str, Any]) -> FixedOptions:
-        """
-        Return the options of one run.
-
-        Args:
-            policy: The domain policy of the `WebSearch` of the run.
-            options: What the run sets. Its ``search_options`` and ``read_options`` replace these, one by one, except
-                that they can only narrow the domains.
-
-        Raises:
-            InvalidOption: An option is unknown, or its value is wrong.
-            ConfigurationError: None of the allowed domains is inside the policy.
-
-        """
+        """Return the options of a run that sets *options*, under the domain *policy* of its `WebSearch`."""
         here = replace(self, domains=_narrow(policy, self.domains.allowed, self.domains.blocked))
         own = options.get("search_options"), options.get("read_options")
         return FixedOptions.of(*own, usual=here) if any(own) else here
@@ -162,10 +131,6 @@ class FixedOptions:
         Combine the arguments of a model with these options.
 
         An option that the provider does not support is left out with a note: a model can go on.
-
-        Raises:
-            InvalidOption: One of the domains is not a domain.
-
         """
         notes: list[str] = []
         hides_time = "time_range" in self.hidden
@@ -203,13 +168,7 @@ class FixedOptions:
         return cast("ReadOptions", {**part, "offset": asked.offset, "query": asked.query, "find": asked.find})
 
     def check_support(self, web: WebSearch) -> None:
-        """
-        Check that the provider of *web* supports the options of a search.
-
-        Raises:
-            UnsupportedOption: It does not, and ``unsupported`` is not ``note``.
-
-        """
+        """Check that the provider of *web* supports the options of a search."""
         web.check_options({name: value for name, value in self.search.items() if name not in _READING})
 
     def _narrow(self, allowed: Sequence[str], blocked: Sequence[str], notes: list[str]) -> Domains:
@@ -226,44 +185,36 @@ class FixedOptions:
         return inside
 
 
-def check_search_options(options: Mapping[str, Any] | None, *, limit: str | None = None) -> dict[str, Any]:
+def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[CommonArguments, dict[str, Any]]:
     """
-    Return the ``search_options`` of a tool, a retriever or a run.
+    Split the arguments of a class into those of the `WebSearch` behind it and its *own*.
 
     Args:
-        options: What was given.
-        limit: The argument that is the limit, so that it is not among the options.
+        given: The arguments that the class was given.
+        own: The names of its own arguments, such as ``limit``, ``k``, ``search_options`` and ``read_options``.
 
     Raises:
-        InvalidOption: An option is unknown, or its value is wrong.
+        ConfigurationError: One is unknown. If it is an option of a search or of a page, or the name that another
+            library has for one, the message has the line to write.
 
     """
-    given = _as_dict("search_options", options)
+    common = CommonArguments.__annotations__
+    check_arguments(given, [*common, *own], find_home)
+    arguments = {name: value for name, value in given.items() if name in common and name not in own}
+    others = {name: value for name, value in given.items() if name in own}
+    return cast("CommonArguments", arguments), others
+
+
+def check_search_options(options: Mapping[str, Any] | None, *, limit: str | None = None) -> dict[str, Any]:
+    """Return the ``search_options`` of a tool or a retriever, whose argument *limit* is not among them."""
+    given, _ = _parse(options, {})
     for name in {"limit", "max_results"} & set(given) if limit else ():
         raise InvalidOption(f"search_options: {name}: write {limit}={given[name]!r}, beside search_options")
-    known = SearchDefaults.__annotations__
-    if unknown := [name for name in given if name not in known]:
-        hint = suggest_name(str(unknown[0]), known, OTHER_NAMES)
-        raise InvalidOption(f"search_options: {unknown[0]}: not an option{hint}")
-    for name, least in _READING.items():
-        if given.get(name) is not None:
-            check_number(f"search_options: {name}", given[name], least, InvalidOption)
-    _to_query(given, {})
     return given
 
 
 def check_read_options(options: Mapping[str, Any] | None, *, refused: Sequence[str] = ()) -> dict[str, Any]:
-    """
-    Return the ``read_options`` of a tool, a retriever, a loader or a run, without those that are None.
-
-    Args:
-        options: What was given.
-        refused: The options that are arguments of each call instead.
-
-    Raises:
-        InvalidOption: An option is unknown, or its value is wrong, or *refused*.
-
-    """
+    """Return the ``read_options`` that are not None. Those that are *refused* are arguments of each call instead."""
     given = {name: value for name, value in _as_dict("read_options", options).items() if value is not None}
     for name in given.keys() & set(refused):
         raise InvalidOption(f"read_options: {name}: each call chooses it")
@@ -276,9 +227,7 @@ def check_read_options(options: Mapping[str, Any] | None, *, refused: Sequence[s
 
 def find_home(option: str) -> str:
     """Return the argument whose mapping has this *option*: ``search_options``, ``read_options``, or neither."""
-    if option in SearchDefaults.__annotations__:
-        return "search_options"
-    return "read_options" if option in ReadDefaults.model_fields else ""
+    return "search_options" if option in _READING else settings.find_home(option)
 
 
 def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -287,12 +236,20 @@ def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(options or {})
 
 
-def _to_query(options: Mapping[str, Any], usual: Mapping[str, Any]) -> SearchQuery:
-    """Return a query with those *options* of a search that are fields of one, and with the *usual* ones."""
-    own, others = ({n: v for n, v in some.items() if n not in _READING} for some in (options, usual))
+def _parse(options: Mapping[str, Any] | None, usual: Mapping[str, Any]) -> tuple[dict[str, Any], SearchQuery]:
+    """Return the *options* of a search, and a query with those that are fields of one, and with the *usual* ones."""
+    given = _as_dict("search_options", options)
+    known = SearchDefaults.__annotations__
+    if unknown := [name for name in given if name not in known]:
+        hint = suggest_name(str(unknown[0]), known, OTHER_NAMES)
+        raise InvalidOption(f"search_options: {unknown[0]}: not an option{hint}")
+    for name, least in _READING.items():
+        if given.get(name) is not None:
+            check_number(f"search_options: {name}", given[name], least, InvalidOption)
+    own, others = ({n: v for n, v in some.items() if n not in _READING} for some in (given, usual))
     unsupported = own.pop("unsupported", None)
     try:
-        return make_query("any", cast("SearchOptions", own), unsupported, others)
+        return given, make_query("any", cast("SearchOptions", own), unsupported, others)
     except InvalidOption as error:
         raise InvalidOption(f"search_options: {error}") from error
 

@@ -79,7 +79,7 @@ class Tenants:
     def _start(self) -> None:
         self._lock = threading.Lock()
         self._made: dict[Hashable, WebSearch] = {}
-        self._owners: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
+        self._owners: WeakValueDictionary[Hashable, WebSearch] = WeakValueDictionary()
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -199,17 +199,17 @@ class Tenants:
             raise ConfigurationError("allowed_domains: none of these is inside the domain policy")
         arguments |= {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
         web = WebSearch.resolve(None, cast("CommonArguments", arguments))
+        web._page_reader = web.reader  # noqa: SLF001 - our own; what a tenant asks for starts no browser
         self._share_services(web, own)
         return web
 
     def _share_services(self, web: WebSearch, own: Mapping[str, Any]) -> None:
         """Let tenants who ask the same service with the same key use the same connections to it."""
         owner = own.get("provider"), own.get("api_key")
-        mine, ours = web._sender, self.web._sender  # noqa: SLF001 - our own
         with self._lock:
-            first = self._owners.setdefault(owner, ours if owner == (None, None) else mine)
-        if first is not mine:
-            mine.share_services(first)
+            first = self._owners.setdefault(owner, self.web if owner == (None, None) else web)
+        if first is not web:
+            web._services_of = first  # noqa: SLF001 - our own
 
     def _make_default(self, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
         try:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from .._runtime.bugs import as_error as report_bug
 from .._runtime.scope import Choices, scope
+from .._text.choices import Format
 from ..client import CommonArguments, WebSearch
 from ..client._arguments import check_number
 from ..errors import ConfigurationError, InvalidOption, UnsafeURL, WebSearchError
@@ -18,7 +19,6 @@ from ..layers import charge_to
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
 from ..provenance import Ledger, Provenance
 from ..provenance._memory import Memory
-from ..render import Format
 from ..tokens import estimate_tokens
 from ._arguments import Arguments, PageArguments, SearchArguments
 from ._fixed import FixedOptions, SearchDefaults, check_search_options

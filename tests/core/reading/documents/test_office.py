@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from websearch_core.errors import TooLarge, UnsupportedContent
-from websearch_core.reading import cut_window, read_bytes
+from websearch_core.reading import read_bytes
 from websearch_core.reading._documents import office
+from websearch_core.reading._excerpt.window import cut_window
 from websearch_core.reading._sniff import DOCX, EPUB, PPTX, XLSX, media_type
 
 openpyxl = pytest.importorskip("openpyxl")

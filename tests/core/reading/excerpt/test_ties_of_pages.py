@@ -11,13 +11,17 @@ from pathlib import Path
 import pytest
 
 from websearch_core.models import Page
-from websearch_core.reading import pick_passages, read_html
+from websearch_core.reading import Excerpt, read_html
 
 PAGES = Path(__file__).parents[5] / "shared" / "corpora" / "reading" / "wcxb" / "dev" / "html"
 ONE_OF = 6  # pages
 BUDGET = 1_000  # characters
 ITEM = re.compile(r"^(?:[-*]|\d+\.) +(.+(?:\n(?: .*)?)*)", re.MULTILINE)
 PRICE = re.compile(r"[$€£] ?\d[\d.,]*\d")
+
+
+def pick_passages(page: Page, query: str, max_length: int, offset: int = 0) -> Page:
+    return Excerpt(query=query, max_length=max_length, offset=offset).of(page)
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,8 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..._runtime.sqlite import connect, create_private, identify, move_aside, read_stamp, transaction, use_wal
 from .backend import CacheStats
@@ -51,12 +50,6 @@ class SQLiteBackend:
     def __init__(self, path: Path, max_bytes: int, *, may_replace: bool = False) -> None:
         self._path, self._max_bytes, self._may_replace = path, max_bytes, may_replace
 
-    def __deepcopy__(self, memo: Any) -> SQLiteBackend:
-        return SQLiteBackend(self._path, self._max_bytes, may_replace=self._may_replace)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return partial(SQLiteBackend, may_replace=self._may_replace), (self._path, self._max_bytes)
-
     def get(self, key: str) -> bytes | None:
         """Return an entry that has not expired."""
         query = "SELECT value FROM entries WHERE key = ? AND expires > ?"
@@ -88,7 +81,6 @@ class SQLiteBackend:
             self._run(remove)
 
     def stats(self) -> CacheStats:
-        """Return how full it is."""
         query = "SELECT count(*), coalesce(sum(length(value)), 0) FROM entries WHERE expires > ?"
         if not self._path.exists():
             return CacheStats(0, 0, str(self._path))

@@ -23,10 +23,6 @@ def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> 
     """
     Return the backend at *location*: a file, ``:memory:``, a URL of Redis, or a backend; by default a file in the cache
     folder.
-
-    Raises:
-        ConfigurationError: The package ``redis`` is not installed, or the URL is wrong.
-
     """
     if location is None:
         return SQLiteBackend(default_path(), max_bytes, may_replace=True)

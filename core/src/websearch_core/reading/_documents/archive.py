@@ -52,12 +52,7 @@ class Unpacked(NamedTuple):
 
 def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
     """
-    Unpack the parts of an archive that are text.
-
-    Args:
-        data: The archive.
-        media_type: Its media type, for error messages.
-        max_tags: Most tags to keep in all parts together.
+    Unpack the parts of an archive that are text, with at most *max_tags* tags together; errors name its *media_type*.
 
     Raises:
         UnsupportedContent: The archive is damaged, encrypted or too large.
@@ -116,9 +111,7 @@ def _as_utf8(content: bytes, media_type: str) -> bytes:
     """
     Return XML in UTF-8 that declares no other encoding: its tags are counted in bytes, and a parser must see the same.
 
-    Raises:
-        UnsupportedContent: It is in an encoding in which these files do not come.
-
+    XML in an encoding in which these files do not come is `UnsupportedContent`.
     """
     wide = "utf-16" if content[:2] in {b"\xff\xfe", b"\xfe\xff"} else ""
     if not wide and b"\0" in content[:2]:  # a sign < without a mark of the order of bytes
@@ -139,9 +132,7 @@ def _cut_xml(content: bytes, max_tags: int, *, is_whole: bool) -> tuple[bytes, i
     """
     Cut XML that is too long, or already cut, after a tag, and close the open elements.
 
-    Returns:
-        The XML, the same object if there is nothing to cut, and its number of tags.
-
+    Returns the XML, the same object if there is nothing to cut, and its number of tags.
     """
     too_long = _LONG_TAG.search(content)
     stop = too_long.start() if too_long else len(content)

@@ -43,11 +43,9 @@ def _format_size(count: int) -> str:
 
 def _read_svg(data: bytes) -> dict[str, str]:
     """Return the texts of a drawing by their label."""
-    from .._charset import to_utf8
-    from .._html.harden import harden
-    from .._html.parse import parse
+    from .._html.parse import parse_page
 
-    document = parse(harden(to_utf8(data, most=_MAX_SVG_SIZE).data.replace(b"\x00", b"")).source)
+    document = parse_page(data, most=_MAX_SVG_SIZE)
     texts: dict[str, str] = {}
     for label, selector in (("Title", "svg > title"), ("Description", "svg > desc")):
         if node := document.css_first(selector):

@@ -99,6 +99,7 @@ def read_pdf(document: Document) -> Page:
     """
     from pypdf import apply_configuration
 
+    from . import fonts  # noqa: F401 - it adds to pypdf
     from .filters import MAX_DECODED, BoundedReader, bounded
 
     logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else its warnings go to stderr
@@ -154,12 +155,13 @@ def _read(reader: PdfReader, count: int, url: str, budget: Budget, until: float)
     texts = ["\n\n".join(filter(None, [text, *entered])) for text, entered in zip(texts, values, strict=True)]
     content = "\n\n".join(f"## Page {number}\n\n{text}" for number, text in enumerate(texts, start=1) if text)
     silent = sum(not text for text in texts) - broken
-    cut = len(texts) < count
+    cut, nameless = len(texts) < count, content.count("\ufffd")
     notes = [
         f"the first {len(texts)} of {quantity(count, 'page')}" if cut else quantity(count, "page"),
         *removal_note(invisible),
         *([f"headers, footers and page numbers that repeat left out: {quantity(repeats, 'line')}"] if repeats else []),
         *(["words may run together: the file does not say where they end"] if _is_glued(content) else []),
+        *([f"{quantity(nameless, 'character')} that the fonts do not name, shown as \ufffd"] if nameless else []),
         *([f"{quantity(broken, 'page')} could not be read: damaged or too complex"] if broken else []),
         *([_note_silent(silent, some=bool(content))] if silent > 0 else []),
     ]

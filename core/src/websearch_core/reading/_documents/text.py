@@ -17,9 +17,9 @@ from .._links import MAX_LINKS, absolute
 from .._markdown.codeblock import LANGUAGES
 from .._markdown.fences import fence_code
 from .._markdown.sanitizer import sanitize
+from .._markdown.table import MOST_COLUMNS, write_rows
 from .._page import TITLE_LENGTH, make_page
 from .._types import Document
-from .rows import MAX_COLUMNS, lay_out
 
 MAX_CHARACTERS = 2_000_000
 _MAX_JSON_LENGTH = 1_000_000  # characters: eight of them can become an object of 200 bytes
@@ -152,10 +152,10 @@ def _table(text: str, delimiter: str) -> tuple[str, str | None]:
         return _fence(text, "csv"), "the table could not be parsed: this is its text"
     if columns < 1:
         return "", None
-    table, written = lay_out(_rows(text, delimiter), columns, MAX_CHARACTERS)
+    table, written = write_rows(_rows(text, delimiter), columns, MAX_CHARACTERS)
     if sanitize(table).text != table:
         return _fence(text, "csv"), "the table has cells that Markdown would change: this is its text"
-    wide = quantity(columns, "column") if columns <= MAX_COLUMNS else f"of {columns} columns, the first {MAX_COLUMNS}"
+    wide = quantity(columns, "column") if columns <= MOST_COLUMNS else f"of {columns} columns, the first {MOST_COLUMNS}"
     if written < count - 1:
         return table, f"{wide}; of {quantity(count - 1, 'row')}, the first {written}"
     return table, f"{quantity(count - 1, 'row')}, {wide}"

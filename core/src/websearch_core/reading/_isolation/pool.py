@@ -55,25 +55,10 @@ def read_isolated(
     **options: Unpack[ReadingOptions],
 ) -> Page:
     """
-    Read a page as `websearch_core.reading.read_bytes` does, in this process or in another one.
+    Read a page in this process or in another one, with the arguments and errors of `websearch_core.reading.read_bytes`.
 
-    Args:
-        data: The bytes of the page.
-        url: Where they came from.
-        content_type: The value of the HTTP header, if any.
-        isolate: ``True``: in another process. ``False``: in this one. By default in another process if one is free, if
-            the page is large, a PDF, an Office file, a feed or other XML, or once reading several pages at a time here
-            has cost as much as starting a process; and in this one, with a warning in the log, if none can be started.
-        processes: The maximum number of pages of one client that are read at a time, and of processes for them; by
-            default the number of cores, up to 8. Pages of all clients together may take twice as many.
-        options: What to do with links, comments and reviews.
-
-    Raises:
-        UnsupportedContent: The bytes are not text.
-        BadResponse: The process crashed on this page, or had too little memory for it.
-        TimedOut: The page was not read within the time allowed.
-        ConfigurationError: *isolate* is ``True``, and no process can be started.
-
+    Unless *isolate* insists on another process, the page is read in this one, with a warning in the log, if none can be
+    started. *processes* are for the pages of one client; those of all clients together may take twice as many.
     """
     if not (seconds := min(time_left(), MAX_SECONDS)):
         raise TimedOut("there is no time left to read the page")
@@ -139,8 +124,7 @@ class _Pool:
         """
         Reserve a process until it is given back, for a page that has a place.
 
-        Args:
-            insist: Start a process if necessary, and wait for it. Otherwise return None if none is free.
+        If *insist*, start one if necessary, and wait for it. Otherwise return None if none is free.
 
         Raises:
             ChildProcessError: No process can be started.
