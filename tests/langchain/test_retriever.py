@@ -42,7 +42,6 @@ async def test_a_result_is_a_document_with_its_source(service):
                 "title": "Kelp",
                 "published": datetime(2026, 11, 2, 8, tzinfo=UTC).isoformat(),
                 "provider": "brave",
-                "citation_id": 1,
             },
         ),
         Document(
@@ -53,7 +52,6 @@ async def test_a_result_is_a_document_with_its_source(service):
                 "url": "https://example.org/more",
                 "title": "More kelp",
                 "provider": "brave",
-                "citation_id": 2,
             },
         ),
     ]

@@ -117,14 +117,19 @@ def test_tenants_and_threads_have_numbers_of_their_own(ask):
     assert numbers(ask(kit, ["cb"], tenant_id="ann", thread_id="1")) == {"c": {3}, "b": {2}}
 
 
-def test_without_a_thread_a_toolkit_has_one_numbering(ask):
+def test_each_run_without_a_thread_has_numbers_of_its_own(ask):
     kit = toolkit()
 
     assert numbers(ask(kit, ["ab"])) == {"a": {1}, "b": {2}}
-    assert numbers(ask(kit, ["cb"])) == {"c": {3}, "b": {2}}
-    search, read = kit.get_tools()
-    assert "4. Page d" in search.invoke({"query": "d"})
-    assert "Cite as: [3]" in read.invoke({"url": f"{SITE}/c"})
+    assert numbers(ask(kit, ["cb"], ["bd"])) == {"c": {1}, "b": {2}, "d": {3}}
+
+
+def test_calls_outside_of_any_run_are_one_conversation_of_the_toolkit():
+    search, read = toolkit().get_tools()
+
+    assert "1. Page c" in search.invoke({"query": "c"})
+    assert "2. Page d" in search.invoke({"query": "dc"})
+    assert "Cite as: [1]" in read.invoke({"url": f"{SITE}/c"})
 
 
 class State(BaseModel):

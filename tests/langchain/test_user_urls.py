@@ -23,6 +23,7 @@ from pydantic import BaseModel
 from langchain_websearch import WebSearchToolkit
 from langchain_websearch.conversations import UserURLs
 from websearch_core import WebSearch
+from websearch_core.layers import no_cache
 
 NAMED = "https://named.example/page"
 FOUND = "https://sea.example/kelp"
@@ -280,7 +281,8 @@ def test_tenants_with_the_same_thread_share_nothing(sea, toolkit, scripted, run,
     for other in (asked("other"), config(toolkit)):
         run(agent(*opens(NAMED, FOUND)), {"messages": "Hello."}, other)
     assert sea.opened == [NAMED, FOUND]
-    run(agent(*opens(NAMED, FOUND)), {"messages": "Hello."}, asked("acme"))
+    with no_cache():
+        run(agent(*opens(NAMED, FOUND)), {"messages": "Hello."}, asked("acme"))
     assert sea.opened == [NAMED, FOUND] * 2
 
 
@@ -288,7 +290,8 @@ def test_users_can_share_a_thread(sea, scripted):
     toolkit = WebSearchToolkit(web=WebSearch(sea, reader=sea), provenance="seen", conversation=["thread_id"])
     for user, said in (("ann", TEXT), ("ben", "Open it.")):
         agent = create_agent(scripted(opens(NAMED)), toolkit.get_tools())
-        agent.invoke({"messages": said}, config(toolkit, user_id=user))
+        with no_cache():
+            agent.invoke({"messages": said}, config(toolkit, user_id=user))
 
     assert sea.opened == [NAMED, NAMED]
 

@@ -27,6 +27,7 @@ pytestmark = [
     )
 ]
 
+SEARCH_ON = ("web_search", {"query": "more about it"})
 SEARCH = ("web_search", {"query": "kelp"})
 READ = ("open_page", {"url": "https://sea.example/kelp"})
 
@@ -199,7 +200,7 @@ async def test_each_conversation_has_its_own_key_and_options(tavily, agent):
         "ann": {"search_options": {"time_range": "day"}},
         "bob": {"allowed_domains": ["b.org"]},
     }.items():
-        reader = agent(spec, SEARCH, "done", SEARCH, "done")
+        reader = agent(spec, SEARCH, "done", SEARCH_ON, "done")
         ctx = Context(reader)
         await spec.configure(ctx, api_key=SecretStr(f"{name}-key"), **options)
         await run(reader, ctx)
@@ -280,6 +281,7 @@ def test_an_argument_of_the_wrong_type_is_named(kind, wrong):
 async def test_a_run_has_the_budget_of_a_run(sea, agent):
     spec = WebSearchToolSpec(provider=leaves(sea().provider)[0], budget="1 call")
     for _ in range(2):
-        first, second = await run(agent(spec, SEARCH, SEARCH, "done"))
+        first, again, second = await run(agent(spec, SEARCH, SEARCH, SEARCH_ON, "done"))
         assert not first.is_error
+        assert not again.is_error  # nothing was sent for it
         assert "ERROR [budget_exceeded] the budget of 1 call does not allow this call" in second.content

@@ -29,6 +29,7 @@ pytestmark = [
 
 KELP, EVIL = "https://sea.example/kelp", "https://evil.example/kelp"
 SEARCH = ("web_search", {"query": "kelp"})
+SEARCH_ON = ("web_search", {"query": "more about it"})
 KEY = "websearch_conversation"
 
 
@@ -95,7 +96,7 @@ async def edit(agent, ctx, **state):
 
 async def test_an_edited_context_keeps_its_options_without_the_mark(tavily, agent):
     spec = tavily()
-    reader = agent(spec, *[SEARCH, "done"] * 2)
+    reader = agent(spec, SEARCH, "done", SEARCH_ON, "done")
     ctx = Context(reader)
     await spec.configure(ctx, api_key="ann-key", allowed_domains=["ann.example"])
     await run(reader, ctx)
@@ -156,13 +157,18 @@ async def test_numbers_of_an_edited_context_are_bounded(sea, agent, stored):
     assert "ERROR [unsafe_url]" in opened.content
 
 
-async def test_an_edited_context_opens_nothing(sea, agent):
+async def test_a_context_says_what_its_own_conversation_may_open_and_nothing_else_does(sea, agent):
+    """Who can edit the saved context can also write as the user."""
     spec = WebSearchToolSpec(web=sea(pages={EVIL: "text"}), provenance="seen")
-    reader = agent(spec, ("open_page", {"url": EVIL}), "done")
+    reader = agent(spec, *[("open_page", {"url": EVIL}), "done"] * 3)
     stored = [{"id": 1, "url": EVIL, "title": "", "read": True}]
-    (opened,) = await run(reader, await edit(reader, Context(reader), websearch_sources=stored, seen=[EVIL]))
+    (opened,) = await run(reader, await edit(reader, Context(reader), websearch_sources=stored))
+    (named,) = await run(reader, await edit(reader, Context(reader), websearch_named=[EVIL, 7, None]))
+    (refused,) = await run(reader, await edit(reader, Context(reader), seen=[EVIL], sources=stored))
 
-    assert "ERROR [unsafe_url]" in opened.content
+    assert not opened.is_error
+    assert not named.is_error
+    assert "ERROR [unsafe_url]" in refused.content
 
 
 async def test_a_run_chooses_among_the_listed_providers(tavily, agent, monkeypatch):
@@ -180,7 +186,7 @@ async def test_parallel_runs_of_one_spec_keep_their_options_and_numbers(tavily, 
     spec = tavily()
 
     async def ask(name):
-        reader = agent(spec, *[SEARCH] * 3, "done")
+        reader = agent(spec, *[("web_search", {"query": f"kelp {n}"}) for n in range(3)], "done")
         ctx = Context(reader)
         await spec.configure(ctx, api_key=f"{name}-key")
         await run(reader, ctx)

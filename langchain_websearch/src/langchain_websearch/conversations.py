@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -17,23 +18,47 @@ KEYS = ("tenant_id", "user_id", "thread_id")
 _MAX_RUNS = 10_000  # at the same time; the oldest are dropped, so that runs that never end do not pile up
 
 
-def find_conversation(config: RunnableConfig | None, keys: Sequence[str] = KEYS) -> Hashable:
+def find_conversation(
+    config: RunnableConfig | None, keys: Sequence[str] = KEYS, parent_run_id: UUID | None = None
+) -> Hashable:
     """
-    Return a name for the conversation of a run: its tenant, user and thread.
+    Return a name for the conversation of a run: its tenant, user and thread; without any of them, the run itself.
 
     Args:
         config: The config of the run. A key is looked up in ``configurable``, then in ``metadata``.
         keys: The keys that distinguish conversations.
+        parent_run_id: The run that calls a tool or a model, where the config does not show it.
 
     Returns:
-        A tuple of the values; just the ``thread_id`` if there is nothing else; None if there are none.
+        A tuple of the values; just the ``thread_id`` if there is nothing else. For a run without them, a `Root`: one
+        ``invoke`` or ``stream`` of a LangGraph graph, with its subgraphs, or elsewhere the run that calls the tool.
+        None for a tool that is called outside of any run.
 
     """
     config = config or {}
     found = {key: value for key in keys if (value := _find_value(config, key)) is not None}
     if set(found) == {"thread_id"}:
         return found["thread_id"]
-    return tuple(found.get(key) for key in keys) if found else None
+    if found:
+        return tuple(found.get(key) for key in keys)
+    root = _find_root(config) or parent_run_id or getattr(config.get("callbacks"), "parent_run_id", None)
+    return None if root is None else Root(root)
+
+
+@dataclass(frozen=True)
+class Root:
+    """
+    The conversation of a run that has no ID.
+
+    Args:
+        run: What identifies the run. A copy in another process has no part in it.
+
+    """
+
+    run: Hashable
+
+    def __reduce__(self) -> tuple[type[Root], tuple[str]]:
+        return Root, (str(id(self.run)),)
 
 
 def find_tenant(config: RunnableConfig) -> str | None:
@@ -54,12 +79,15 @@ def find_run(config: RunnableConfig, keys: Sequence[str] = KEYS) -> Hashable:
 
     A run is one ``invoke`` or ``stream`` of a LangGraph graph, including subgraphs. Elsewhere, it is the conversation.
     """
+    root = _find_root(config)
+    return find_conversation(config, keys) if root is None else root
+
+
+def _find_root(config: RunnableConfig) -> Any:
+    """Return the object that LangGraph makes for each run, and passes on to subgraphs; None elsewhere."""
     runtime = (config.get("configurable") or {}).get("__pregel_runtime")
-    control: Hashable = getattr(runtime, "control", None)
-    if control is not None:  # LangGraph makes one for each run, and passes it on to subgraphs
-        return control
-    writer: Hashable = getattr(runtime, "stream_writer", None)  # the same before LangGraph 1.2
-    return find_conversation(config, keys) if writer is None else writer
+    control = getattr(runtime, "control", None)
+    return getattr(runtime, "stream_writer", None) if control is None else control  # the latter before LangGraph 1.2
 
 
 class UserURLs(BaseCallbackHandler):
@@ -174,7 +202,7 @@ class UserURLs(BaseCallbackHandler):
         if turn is None:
             return
         config = RunnableConfig(configurable=ensure_config().get("configurable") or {}, metadata=metadata or {})
-        conversation = find_conversation(config, self._keys)
+        conversation = find_conversation(config, self._keys, run_id)
         if conversation not in turn.allowed_in:
             turn.allowed_in.add(conversation)
             for text in turn.texts:

@@ -47,9 +47,9 @@ class WebSearchRetriever(BaseRetriever):
         await retriever.ainvoke("rotate a key", k=10)
 
     Each document has the URL as its ``id``. Its metadata has, if known, ``source`` and ``url`` (the same), ``title``,
-    ``score``, ``published`` (ISO 8601), ``provider`` and ``citation_id``. They are plain values and depend only on the
-    results, so indexing the same results twice does nothing the second time. The run gets the events of
-    `websearch_core.events` as custom events, such as ``websearch.wait``.
+    ``score``, ``published`` (ISO 8601) and ``provider``. They are plain values and depend only on the results, so
+    indexing the same results twice does nothing the second time, and equal pages are equal documents. The run gets the
+    events of `websearch_core.events` as custom events, such as ``websearch.wait``.
 
     Args:
         web: The `WebSearch` to search with; or pass its arguments instead.

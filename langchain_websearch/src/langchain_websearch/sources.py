@@ -7,10 +7,12 @@ still has them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import InjectedToolArg
 from pydantic import PlainSerializer
 from pydantic.json_schema import SkipJsonSchema
@@ -52,11 +54,30 @@ def collect_sources(messages: Iterable[object], tools: Collection[str] = tuple(D
     return merge_sources(texts)
 
 
-def stored_sources(runtime: object, tools: Collection[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield the sources in the messages of the state that LangGraph injects; none without LangGraph."""
+def find_messages(runtime: object, config: RunnableConfig) -> Sequence[object] | None:
+    """
+    Return the messages of the conversation in which a tool is called, which are in the state of the graph.
+
+    Args:
+        runtime: What LangGraph injects into the tools of a ``ToolNode``.
+        config: The config of the run, with which a node of your own reads the state.
+
+    Returns:
+        The messages; None if there is no state, or it has no ``messages``.
+
+    """
     state = getattr(runtime, "state", None)
+    read = (config.get("configurable") or {}).get("__pregel_read")
+    if state is None and callable(read):
+        with suppress(KeyError):  # the state has none
+            state = read(["messages"])
     messages = state if isinstance(state, list) else _field(state, "messages")
-    for answer in _find_answers(messages if isinstance(messages, list | tuple) else (), tools):
+    return messages if isinstance(messages, list | tuple) else None
+
+
+def stored_sources(messages: Iterable[object], tools: Collection[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the sources in the messages that answer a call of one of these *tools*."""
+    for answer in _find_answers(messages, tools):
         sources = answer.artifact.get("sources") if isinstance(answer.artifact, Mapping) else None
         yield from sources if isinstance(sources, list) else ()
 

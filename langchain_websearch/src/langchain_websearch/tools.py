@@ -49,12 +49,14 @@ from websearch_core.tools import (
 )
 
 from ._progress import areport, report
-from .conversations import KEYS, UserURLs, find_conversation, find_run, find_tenant
-from .sources import Injected, stored_sources
+from .conversations import KEYS, Root, UserURLs, find_conversation, find_run, find_tenant
+from .sources import Injected, find_messages, stored_sources
 
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
+_NO_ID = "the run has no thread_id, so it does not know what other runs found"
+_NO_MESSAGES = "the tool was given no messages of this conversation, so what other processes found is unknown"
 Content: TypeAlias = str | list[dict[str, Any]]
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 _failures: ContextVar[list[WebSearchError] | None] = ContextVar("websearch_failures", default=None)
@@ -254,20 +256,25 @@ class _WebTool(_Options, BaseTool):
         return {name: getattr(given, name) for name in names} | injected
 
     def _find_run(self, config: RunnableConfig, runtime: Any) -> Run:
+        conversation = find_conversation(config, self.conversation)
+        messages = find_messages(runtime, config)
+        is_alone = isinstance(conversation, Root)
         return Run(
             name=find_run(config, self.conversation),
-            conversation=find_conversation(config, self.conversation),
+            conversation=conversation,
             tenant=find_tenant(config),
             options=self._tools.read_run_options(config.get("configurable") or {}),
-            sources=self._find_sources(runtime),
+            sources=list(stored_sources(messages or (), self._find_names(runtime))),
+            shares=is_alone,
+            forgets=_NO_ID if is_alone else _NO_MESSAGES if messages is None else "",
         )
 
-    def _find_sources(self, runtime: Any) -> list[Mapping[str, Any]]:
-        """Return what our tools found in this conversation before, whatever they are called here."""
+    def _find_names(self, runtime: Any) -> set[str]:
+        """Return the names of our tools here, by which the model calls them."""
         names = {*DESCRIPTIONS, self.name}
         for one in getattr(runtime, "tools", None) or ():
             (names.add if isinstance(one, _WebTool) else names.discard)(one.name)
-        return list(stored_sources(runtime, names))
+        return names
 
     @model_validator(mode="after")
     def _report_invalid_arguments_as_json(self) -> Self:
@@ -458,7 +465,7 @@ class WebSearchToolkit(_Options, BaseToolkit):
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
             or that the user wrote; or ``seen+links``.
         conversation: The keys of a run's config, in ``configurable`` or else in ``metadata``, that distinguish
-            conversations: a tenant, a user, a thread. Runs without any of them share one conversation of this toolkit.
+            conversations: a tenant, a user, a thread. A run without any of them is a conversation of its own.
 
     """
 

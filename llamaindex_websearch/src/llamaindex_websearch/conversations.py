@@ -1,18 +1,19 @@
 """
 Find the conversation in which a tool is called: that of the workflow's `Context`.
 
-The numbers of its sources are stored in the context, so a conversation that goes on in another process still has them.
+What it found, with its numbers, and what the user named are stored in the context, so a conversation that goes on in
+another process still has them.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
-from weakref import WeakKeyDictionary
 
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.llms import ChatMessage, TextBlock
@@ -27,7 +28,10 @@ _MARK = "+configured"  # after the name of a conversation that has options of it
 _MAX_CONVERSATIONS = 10_000  # with such options; the one that was used least recently is forgotten
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _SOURCES = "websearch_sources"
-_names: WeakKeyDictionary[object, str] = WeakKeyDictionary()  # of the stores that have no field for a name
+_NAMED = "websearch_named"
+_MAX_NAMED = 100  # URLs of the user in one context; the oldest are forgotten
+_NO_FIELD = f"the state of the workflow has no field `{_SOURCES}`, so what other processes found is unknown"
+_log = logging.getLogger(__name__)
 
 
 class ConversationOptions:
@@ -87,6 +91,7 @@ class Conversations:
     def __init__(self, tools: WebTools) -> None:
         self._tools = tools
         self.options: ConversationOptions = ConversationOptions()
+        self._has_warned = False
 
     @contextmanager
     def enter(self) -> Iterator[Run]:
@@ -107,16 +112,27 @@ class Conversations:
             await self._store_sources(context, run)
 
     async def _find_run(self, context: Context) -> Run:
+        conversation: str | None
         try:
             conversation = await find_conversation(context, marked=True)
-        except ConfigurationError:
-            if self._needs_name():
-                raise
-            conversation = _names.setdefault(context.store, uuid4().hex)  # numbers are kept in memory then
-        stored = await context.store.get(_SOURCES, default=None)
-        return self._make_run(conversation, stored if isinstance(stored, list) else ())
+        except ConfigurationError as error:
+            conversation = _find_run()
+            if not self._has_warned:
+                self._has_warned = True
+                _log.warning("each run is a conversation of its own: %s", error)
+        sources, named = [await context.store.get(name, default=None) for name in (_SOURCES, _NAMED)]
+        if isinstance(named, list):
+            text = "\n".join(one for one in named[-_MAX_NAMED:] if isinstance(one, str))
+            self._tools.provenance.allow_text(text, _unmark(conversation))
+        kind: Any = getattr(context.store, "state_type", dict)
+        has_field = hasattr(kind, "__getitem__") or _SOURCES in kind.model_fields  # any field, or this one
+        return self._make_run(
+            conversation, sources if isinstance(sources, list) else (), "" if has_field else _NO_FIELD
+        )
 
-    def _make_run(self, conversation: str | None = None, sources: Sequence[Mapping[str, Any]] = ()) -> Run:
+    def _make_run(
+        self, conversation: str | None = None, sources: Sequence[Mapping[str, Any]] = (), forgets: str = ""
+    ) -> Run:
         name = _unmark(conversation)
         return Run(
             name=_find_run() or name,
@@ -124,17 +140,21 @@ class Conversations:
             options=self.options.get(conversation) if self._tools.configurable else _NOTHING,
             sources=sources,
             shares=True,
+            forgets=forgets,
         )
 
     async def _store_sources(self, context: Context, run: Run) -> None:
         with suppress(ValueError):  # the state has no field for them
             await context.store.set(_SOURCES, self._tools.provenance.sources(run.conversation))
 
-    def _needs_name(self) -> bool:
-        """Return whether something other than the numbers of sources depends on the conversation."""
-        tools = self._tools
-        is_counted = tools.max_uses is not None and _find_run() is None
-        return tools.provenance.mode != "any" or bool(tools.configurable) or is_counted
+
+async def store_named(context: Context, urls: Sequence[str]) -> None:
+    """Store in *context* what the user named, if its state has a place for that."""
+    with suppress(ValueError):
+        async with context.store.edit_state() as state:
+            known = getattr(state, _NAMED, None)
+            named = dict.fromkeys([*(known if isinstance(known, list) else ()), *urls])
+            setattr(state, _NAMED, list(named)[-_MAX_NAMED:])
 
 
 def _unmark(conversation: str | None) -> str | None:

@@ -30,7 +30,7 @@ from websearch_core.tools import (
     split_arguments,
 )
 
-from .conversations import Conversations, find_conversation, join_texts
+from .conversations import Conversations, find_conversation, join_texts, store_named
 from .documents import ToolDocuments
 from .events import report
 
@@ -284,7 +284,8 @@ class WebSearchToolSpec(BaseToolSpec):
 
         """
         if self.ledger.mode != "any":
-            self.ledger.allow_text(join_texts(user_msg), await find_conversation(ctx))
+            conversation = await find_conversation(ctx)
+            await store_named(ctx, self.ledger.allow_text(join_texts(user_msg), conversation))
 
     async def configure(self, ctx: Context, **options: Any) -> None:
         """

@@ -73,6 +73,14 @@ def test_a_page_that_a_model_opens_is_rendered(reads):
     assert reads == ["direct", "browser"]
 
 
+def test_a_page_that_was_rendered_is_kept_for_its_conversation(reads):
+    tools, run = WebTools(), Run(conversation="1")
+    for more in ({}, {"find": "scripts"}):
+        output = tools.open_page({"url": URL, **more}, run)
+    assert "What the scripts wrote." in output.content
+    assert reads == ["direct", "browser"]
+
+
 def test_a_searched_index_comes_first(reads, monkeypatch, tmp_path):
     monkeypatch.setenv("WEB_SEARCH_INDEX", str(tmp_path / "index.db"))
     from websearch_core.index import Index

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from websearch_core import provenance
 from websearch_core._text import urls as _urls
 from websearch_core._text.escaping import link_target
-from websearch_core.errors import ConfigurationError, UnsafeURL
+from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.provenance import Ledger, _strip_punctuation
 
@@ -22,7 +22,7 @@ FOUND = SearchResponse(query="kelp", results=(SearchResult(title="Kelp", url="ht
 def may_open(ledger, url, conversation=None):
     try:
         ledger.check(url, conversation)
-    except UnsafeURL:
+    except (InvalidOption, UnsafeURL):
         return False
     return True
 
@@ -138,6 +138,49 @@ def test_what_the_caller_named_may_be_opened_in_every_conversation():
 
     assert may_open(ledger, "https://wiki.example/", "one")
     assert may_open(ledger, "https://wiki.example/", "two")
+
+
+@pytest.mark.parametrize("mode", ["any", "seen"])
+def test_a_page_is_opened_by_its_number_in_its_conversation(mode):
+    ledger = Ledger(mode)
+    ledger.allow_results(FOUND, "1")
+    ledger.number_results(FOUND, "1")
+
+    assert [ledger.check(number, "1") for number in ("1", "[1]", " [1] ")] == [FOUND.results[0].url] * 3
+    with pytest.raises(InvalidOption, match="no page of this conversation has the number 2: they go from 1 to 1"):
+        ledger.check("[2]", "1")
+    with pytest.raises(InvalidOption, match="has the number 1 yet: search first, or give a URL"):
+        ledger.check("1", "2")
+
+
+def test_what_the_program_stored_may_be_opened_in_another_process():
+    stored = [{"id": 3, "url": "https://sea.example/kelp", "title": "", "read": False}]
+    read = {"id": 3, "url": "https://sea.example/kelp/", "title": "", "read": True}
+    ledger = Ledger("seen")
+
+    assert ledger.check("https://sea.example/kelp", "1", [*stored, read]) == "https://sea.example/kelp"
+    assert ledger.check("http://www.sea.example/kelp/", "1") == "https://sea.example/kelp"
+    assert ledger.check("[3]", "1") == "https://sea.example/kelp/"
+    assert not may_open(ledger, "https://sea.example/kelp?q=secret", "1")
+    assert not may_open(ledger, "https://sea.example/kelp", "2")
+
+
+def test_a_refusal_says_why_more_may_be_known_elsewhere(seen):
+    with pytest.raises(UnsafeURL, match="this process knows of no page that was found or named in this conversation"):
+        seen.check("https://sea.example/kelp", "2")
+    stored = [{"id": 1, "url": "https://sea.example/kelp", "title": "", "read": False}]
+    with pytest.raises(
+        UnsafeURL, match="this conversation began in another process, which may know of more that the user"
+    ):
+        seen.check("https://sea.example/dulse", "3", stored)
+    with pytest.raises(UnsafeURL, match=r"search for the page first \(the state has no messages\)"):
+        seen.check("https://evil.example/", why="the state has no messages")
+
+
+def test_a_page_to_which_a_redirect_led_has_a_number_and_can_be_opened_again(seen):
+    seen.number_page(Page(url="https://sea.example/kelp?a=b", final_url="https://other.example/kelp"))
+
+    assert seen.check("https://other.example/kelp") == seen.check("[1]") == "https://other.example/kelp"
 
 
 def test_one_conversation_knows_nothing_of_another():

@@ -84,7 +84,7 @@ async def test_what_was_found_elsewhere_may_be_opened_only_if_the_run_shares_it(
 
     await open_page(tools, is_async, {"url": KELP}, Run(conversation="1", shares=True))
     with pytest.raises(UnsafeURL, match="search for the page first"):
-        await open_page(tools, is_async, {"url": KELP}, Run(conversation="1"))
+        await open_page(tools, is_async, {"url": KELP}, Run(conversation="2"))
 
 
 @BOTH

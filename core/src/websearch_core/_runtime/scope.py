@@ -114,6 +114,7 @@ class CallContext(NamedTuple):
         choices: What it wants of pages.
         is_fresh: Whether it is made inside `no_cache`.
         reads_on: Whether it reads what follows of a page, which should be the same page as before.
+        memory: What its conversation was given before (`websearch_core.provenance`); None outside of the tools.
         listeners: Who hears its events, as `websearch_core.events` has them.
         branch: What its thread works for (`websearch_core.flow._branches`); None if it is the caller's own.
         leading: The shared work (`websearch_core.flow._flights`) that it is part of.
@@ -128,6 +129,7 @@ class CallContext(NamedTuple):
     choices: Choices = Choices()
     is_fresh: bool = False
     reads_on: bool = False
+    memory: Any = None
     listeners: tuple[Any, ...] = ()
     branch: Any = None
     leading: tuple[object, ...] = ()

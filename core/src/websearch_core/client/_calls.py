@@ -16,11 +16,12 @@ from .._runtime.clock import now
 from .._runtime.deadline import time_limit
 from .._runtime.scope import Choices, current_call, scope
 from .._text.suggestion import check_names
-from .._text.urls import describe_url, find_host, is_web_url
+from .._text.urls import describe_url, find_host, identify, is_web_url
 from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption, WebSearchError
 from ..events import ReadEnd, ReadStart, SearchEnd, SearchStart, emit
 from ..flow import Call, Flow, Gather
 from ..flow._lanes import gather_by_host
+from ..layers._identity import describe_query
 from ..layers._layer import batch_size, leaves, read_many, reads_batches
 from ..layers._relax import find_unsupported
 from ..layers._single_flight import free
@@ -30,6 +31,7 @@ from ..provider._ports import opens_pages
 from ..tokens import estimate_tokens
 from ._arguments import as_urls, check_number, check_placed, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
+from ._recall import is_known, recall
 
 if TYPE_CHECKING:
     from ..provider._ports import PageReader, SearchProvider
@@ -108,16 +110,21 @@ class Calls:
             filters = {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
             narrowed = SearchQuery(**{**dict(query), **filters})
         try:
-            return (yield from self.provider.search(narrowed)), narrowed
+            return (yield from self._ask(narrowed)), narrowed
         except (UnsupportedOption, AllProvidersFailed) as error:
             unsupported = {option for cause in find_unsupported(error) for option in cause.options}
             added = sorted(unsupported & (narrowed.requested() - query.requested()))
             if not added:
                 raise
-            response = yield from self.provider.search(narrowed.without(*added))
+            response = yield from self._ask(narrowed.without(*added))
         options = ", ".join(added)
         note = f"{self.provider.name} does not support {options}: results outside the domain policy are left out here"
         return response.with_notes(note), narrowed
+
+    def _ask(self, query: SearchQuery) -> Flow[SearchResponse]:
+        if current_call().memory is None:
+            return (yield from self.provider.search(query))
+        return (yield from recall(self.provider, partial(describe_query, query), partial(self.provider.search, query)))
 
     def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
         top = response.results[:read_top]
@@ -174,9 +181,9 @@ class Calls:
             if isinstance(ready, WebSearchError):
                 raise ready
             with scope(reads_on=part.offset > 0):
-                page = ready or (yield from reader.read(target))
-            if page.fetched_at is None:  # from a cache, it has the time of then
-                page = page.model_copy(update={"fetched_at": now()})
+                page = yield from recall(
+                    self.reader, partial(_describe_page, target), partial(_fetch, reader, target, ready)
+                )
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
             if page.url == target != url:
@@ -230,7 +237,8 @@ class Calls:
             with suppress(WebSearchError):  # raised again when it is its turn
                 target = strip_fragment(url)
                 self.settings.domains.check(target)
-                targets[url] = target
+                if not is_known(self.reader, partial(_describe_page, target)):
+                    targets[url] = target
         several = list(dict.fromkeys(targets.values()))
         size = batch_size(self.reader)
         batches = [several[start : start + size] for start in range(0, len(several), size)]
@@ -272,6 +280,15 @@ class Calls:
 def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:
     page = enforce_page(page)
     return part.of(page if links is None or links == "keep" else remove_links(page, links))
+
+
+def _fetch(reader: PageReader, target: str, ready: Page | None) -> Flow[Page]:
+    page = ready or (yield from reader.read(target))
+    return page if page.fetched_at else page.model_copy(update={"fetched_at": now()})  # from a cache, it has one
+
+
+def _describe_page(target: str) -> list[Any]:
+    return ["read", identify(target), *current_call().choices.describe()]
 
 
 def _find_target(url: Any, number: int) -> Hashable:

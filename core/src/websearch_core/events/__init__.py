@@ -228,7 +228,8 @@ class CallShared(Event):
 @dataclass(frozen=True, kw_only=True)
 class CacheHit(Event):
     """
-    An answer or a page comes from the cache. Unless ``validated``, nothing was sent for it.
+    An answer or a page comes from the cache, or was given to the same conversation before. Unless ``validated``,
+    nothing was sent for it.
 
     Args:
         provider: The name of the provider that gave it.

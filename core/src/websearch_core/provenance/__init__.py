@@ -5,7 +5,8 @@ A page can talk a model into opening ``https://evil.example/?q=`` followed by wh
 help: that address is public. It helps to open only URLs that came from elsewhere: from a search, whose index knows
 nothing about the conversation, or from the user. A `Ledger` keeps these URLs, complete, for each conversation.
 
-It also gives the pages of a conversation their numbers, so that ``[3]`` means the same page in all of it.
+It also gives the pages of a conversation their numbers, so that ``[3]`` means the same page in all of it. Every page
+with a number may be opened, and the numbers can be stored with the conversation: so another process can go on with it.
 
 The caller chooses what identifies a conversation: any hashable value, such as the ID of a thread, or a tuple of tenant
 and thread. None is for callers with a single conversation.
@@ -15,14 +16,15 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from .._text.urls import canonicalize, find_alike, find_page
 from ..errors import ConfigurationError, UnsafeURL
 from ..models import Page, SearchResponse
+from ._conversations import Conversations
 from ._numbers import Numbers
 
 if TYPE_CHECKING:
@@ -34,13 +36,14 @@ __all__ = [
 ]
 
 Provenance = Literal["any", "seen", "seen+links"]
-_T = TypeVar("_T")
 
 _MAX_URLS = 10_000  # in one conversation
-_MAX_CONVERSATIONS = 1_000
 _MAX_LINKS = 200  # of one page
 _PUNCTUATION = tuple(".,;:!?*")
 _BRACKETS = {")": "(", "]": "["}
+_NOTHING = "; this process knows of no page that was found or named in this conversation"
+_ELSEWHERE = "; this conversation began in another process, which may know of more that the user named"
+_NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
 _IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
 
 
@@ -55,7 +58,8 @@ class Ledger:
     Keeps the URLs that have been seen, decides which may be opened, and numbers their pages.
 
     - ``any``: every URL that the guard lets through.
-    - ``seen``: URLs that a search of this conversation returned, or that the caller or the user named.
+    - ``seen``: URLs that a search of this conversation returned or a redirect led to, or that the caller or the user
+      named.
     - ``seen+links``: also links on those pages, within the same host. A page that redirects to another host adds no
       links. A page can then offer a choice of links, and a model that is talked into following some leaks a little
       with each: prefer ``seen``.
@@ -71,8 +75,8 @@ class Ledger:
             raise ConfigurationError(f"provenance: {mode!r} is not one of {', '.join(get_args(Provenance))}")
         self.mode = mode
         self._named = {_make_key(url): _see(url, links=True) for url in named}
-        self._seen: _Conversations[dict[str, _Seen]] = _Conversations()
-        self._numbers: _Conversations[Numbers] = _Conversations()
+        self._seen: Conversations[dict[str, _Seen]] = Conversations()
+        self._numbers: Conversations[Numbers] = Conversations()
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -82,7 +86,7 @@ class Ledger:
         self.__dict__.update(state)
         self._lock = threading.Lock()
 
-    def allow_text(self, text: str, conversation: Hashable = None) -> None:
+    def allow_text(self, text: str, conversation: Hashable = None) -> list[str]:
         """
         Allow the URLs in *text*, such as a message of the user.
 
@@ -90,8 +94,13 @@ class Ledger:
             text: The text to search. The time is proportional to its length.
             conversation: The conversation that the URLs belong to.
 
+        Returns:
+            The URLs, for a program that stores them with the conversation.
+
         """
-        self._add(map(_strip_punctuation, _IN_TEXT.findall(text)), conversation, links=True)
+        urls = [_strip_punctuation(url) for url in _IN_TEXT.findall(text)]
+        self._add(urls, conversation, links=True)
+        return urls
 
     def allow_results(self, response: SearchResponse, conversation: Hashable = None) -> None:
         """Allow the results of a search."""
@@ -107,37 +116,48 @@ class Ledger:
         links = [link for link in page.links if _find_host(link) == host]
         self._add(links[:_MAX_LINKS], conversation, links=False)
 
-    def check(self, url: str, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()) -> str:
+    def check(
+        self, url: str, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = (), why: str = ""
+    ) -> str:
         """
         Check that *url* may be opened, without using the network.
 
-        A page is known by any spelling of its URL. One that differs in the scheme, ``www.``, a slash at the end or
-        parameters for tracking is that of a known page if there is only one such page.
+        A page is known by any spelling of its URL, or by its number. One that differs in the scheme, ``www.``, a slash
+        at the end or parameters for tracking is that of a known page if there is only one such page.
 
         Args:
-            url: The URL that a model wants to open.
+            url: The URL that a model wants to open; or the number of a page in this conversation, ``3`` or ``[3]``.
             conversation: The conversation that it belongs to.
-            known: The sources that the conversation has numbers for already, as for `number_results`.
+            known: The sources that the conversation has numbers for already, as for `number_results`. They may be
+                opened, too.
+            why: Why something that was found may be unknown here, for the message of `UnsafeURL`.
 
         Returns:
             The URL to open: as it was found, if the page is known, so that nothing leaks by how it is spelled. Where
             every URL may be opened, ``https:`` is never replaced by the ``http:`` that was found.
 
         Raises:
+            InvalidOption: No page of the conversation has this number.
             UnsafeURL: It must not; the message explains why to the model.
 
         """
-        if self.mode == "any":
-            with self._lock:
-                numbered = self._numbers_of(conversation, known).find_url(url)
-            return url if numbered is None or (_is_secure(url) and not _is_secure(numbered)) else numbered
+        named = _NUMBER.fullmatch(url.strip())
+        with self._lock:
+            numbers = self._numbers_of(conversation, known)
+            if named:
+                return numbers.url_of(int(named[1]))
+            if self.mode == "any":
+                numbered = numbers.find_url(url)
+                return url if numbered is None or (_is_secure(url) and not _is_secure(numbered)) else numbered
         _make_key(url)  # says what is wrong with the URL itself
         with self._lock:
-            found = find_alike({**self._named, **(self._seen.get(conversation) or {})}, url)
+            seen = self._seen.get(conversation) or {}
+            found = find_alike({**self._named, **seen}, url)
         if len(found) != 1:
+            elsewhere = _ELSEWHERE if numbers.is_restored else "" if seen else _NOTHING
             raise UnsafeURL(
                 "only pages that a search returned or the user named can be opened, by exactly that URL; "
-                "search for the page first"
+                f"search for the page first{elsewhere}{why and f' ({why})'}"
             )
         return found[0].url
 
@@ -158,9 +178,11 @@ class Ledger:
             return self._numbers_of(conversation, known).number_results(response)
 
     def number_page(self, page: Page, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()) -> Page:
-        """Give a page its number in a conversation, with the arguments of `number_results`."""
+        """Give a page its number in a conversation, with the arguments of `number_results`; it can be opened again."""
         with self._lock:
-            return self._numbers_of(conversation, known).number_page(page)
+            numbered = self._numbers_of(conversation, known).number_page(page)
+            self._see_numbered([page.final_url or page.url], conversation)
+            return numbered
 
     def sources(self, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()) -> list[Source]:
         """Return the sources of a conversation by their numbers: at most 1,000, those that were seen last."""
@@ -168,10 +190,24 @@ class Ledger:
             return self._numbers_of(conversation, known).sources()
 
     def _numbers_of(self, conversation: Hashable, known: Iterable[Mapping[str, Any]]) -> Numbers:
-        numbers = self._numbers.get(conversation) or Numbers()
+        before = self._numbers.get(conversation)
+        numbers = before or Numbers()
         self._numbers.keep(conversation, numbers)
-        numbers.restore(known)
+        adopted = numbers.restore(known)
+        numbers.is_restored = numbers.is_restored or (before is None and bool(adopted))
+        self._see_numbered(adopted, conversation)
         return numbers
+
+    def _see_numbered(self, urls: Iterable[str], conversation: Hashable) -> None:
+        """Allow pages that have a number; one that is known under another address keeps that one."""
+        if urls and self.mode != "any":
+            known = {page.page for page in (self._seen.get(conversation) or {}).values()}
+            added = {}
+            for key, page in _make_seen(urls, links=False).items():
+                if page.page not in known:
+                    known.add(page.page)
+                    added[key] = page
+            self._see_all(added, conversation)
 
     def _may_add_links(self, url: str, conversation: Hashable) -> bool:
         key = _make_key(url)
@@ -183,59 +219,22 @@ class Ledger:
         if self.mode == "any":
             return
         # Before the lock: a long text of one tenant must not make the others wait.
-        added: dict[str, _Seen] = {}
-        for key, url in _make_keys(urls):
-            added.setdefault(key, _see(url, links=links))
-        if not added:
-            return
-        with self._lock:
-            seen = self._seen.get(conversation) or {}
-            self._seen.keep(conversation, seen)
-            for key, page in added.items():
-                before = seen.pop(key, page)
-                seen[key] = before._replace(links=before.links or links)
-            while len(seen) > _MAX_URLS:
-                del seen[next(iter(seen))]
+        if added := _make_seen(urls, links=links):
+            with self._lock:
+                self._see_all(added, conversation)
+
+    def _see_all(self, added: Mapping[str, _Seen], conversation: Hashable) -> None:
+        seen = self._seen.get(conversation) or {}
+        self._seen.keep(conversation, seen)
+        for key, page in added.items():
+            before = seen.pop(key, page)
+            seen[key] = before._replace(links=before.links or page.links)
+        while len(seen) > _MAX_URLS:
+            del seen[next(iter(seen))]
 
 
 def _see(url: str, *, links: bool) -> _Seen:
     return _Seen(url.partition("#")[0], find_page(url), links)
-
-
-class _Conversations(Generic[_T]):
-    """
-    Keeps something for each conversation, up to 1,000 of them.
-
-    Of more, the tenant who has most of them loses the one that it used least recently: a tenant with many conversations
-    costs another none. The tenant is what comes first in a conversation that is a tuple.
-    """
-
-    def __init__(self) -> None:
-        self._by_tenant: dict[Hashable, dict[Hashable, _T]] = {}
-        self._count = 0
-
-    def get(self, conversation: Hashable) -> _T | None:
-        return self._by_tenant.get(_find_tenant(conversation), {}).get(conversation)
-
-    def keep(self, conversation: Hashable, kept: _T) -> None:
-        tenant = _find_tenant(conversation)
-        own = self._by_tenant.pop(tenant, {})  # what is added again is at the end: used last
-        self._count += conversation not in own
-        own.pop(conversation, None)
-        own[conversation] = kept
-        self._by_tenant[tenant] = own
-        if self._count > _MAX_CONVERSATIONS:
-            most = max(self._by_tenant, key=lambda name: len(self._by_tenant[name]))
-            del self._by_tenant[most][next(iter(self._by_tenant[most]))]
-            self._count -= 1
-            if not self._by_tenant[most]:
-                del self._by_tenant[most]
-
-
-def _find_tenant(conversation: Hashable) -> Hashable:
-    """Return the tenant of a conversation: its first part, else the user, but never the thread."""
-    parts = conversation[:-1] if isinstance(conversation, tuple) else ()
-    return next((part for part in parts if part is not None), None)
 
 
 def _strip_punctuation(url: str) -> str:
@@ -262,10 +261,12 @@ def _is_secure(url: str) -> bool:
     return url[:6].lower() == "https:"
 
 
-def _make_keys(urls: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _make_seen(urls: Iterable[str], *, links: bool) -> dict[str, _Seen]:
+    made: dict[str, _Seen] = {}
     for url in dict.fromkeys(urls):
         with suppress(UnsafeURL):
-            yield _make_key(url), url
+            made.setdefault(_make_key(url), _see(url, links=links))
+    return made
 
 
 def _make_key(url: str) -> str:

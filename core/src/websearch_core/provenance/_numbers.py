@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from .._text.urls import find_alike, find_page, identify
+from ..errors import InvalidOption
 from ..models import Page, SearchResponse, SearchResult
 
 if TYPE_CHECKING:
@@ -37,14 +38,16 @@ class Numbers:
         self._numbers: dict[str, _Numbered] = {}  # by what `identify` returns; a page that redirects has two
         self._sources: dict[int, Source] = {}
         self._last = 0
+        self.is_restored: bool = False  # whether the conversation began in another process
 
-    def restore(self, known: Iterable[Mapping[str, Any]]) -> None:
+    def restore(self, known: Iterable[Mapping[str, Any]]) -> list[str]:
         """
-        Adopt the numbers that the conversation has already, such as those in its stored messages.
+        Adopt the numbers that the conversation has already, such as those in its stored messages; return their URLs.
 
         They win: if one was given to another page here, that page gets a new number when it is next seen. One that is
         far above all others did not come from here, and is left out.
         """
+        urls: list[str] = []
         adopted: dict[int, list[Source]] = {}
         for entry in known:
             if (source := _as_source(entry)) and not self._has(source):
@@ -57,6 +60,8 @@ class Numbers:
                 self._forget(number)
             for source in sources:
                 self._keep(source)
+                urls.append(source["url"])
+        return urls
 
     def number_results(self, response: SearchResponse) -> SearchResponse:
         """Return *response* with the numbers of this conversation as its ``citation_id``."""
@@ -93,6 +98,19 @@ class Numbers:
         """Return the URL under which the page at *url* was found; None if it has no number."""
         known = self._find(url)
         return known.url.partition("#")[0] if known else None
+
+    def url_of(self, number: int) -> str:
+        """
+        Return the URL of the page with this number.
+
+        Raises:
+            InvalidOption: There is none.
+
+        """
+        if number not in self._sources:
+            last = f": they go from 1 to {self._last}" if self._last else " yet: search first, or give a URL"
+            raise InvalidOption(f"url: no page of this conversation has the number {number}{last}")
+        return self._sources[number]["url"]
 
     def _find(self, url: str) -> _Numbered | None:
         alike = find_alike(self._numbers, url)

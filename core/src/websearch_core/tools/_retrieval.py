@@ -92,6 +92,7 @@ class Retrieval:
 
     def _make_document(self, result: SearchResult, page: Page | WebSearchError | None) -> PlainDocument:
         made = make_document(result, page)
+        made.metadata.pop("citation_id", None)  # of one search: with it, equal pages would be different documents
         has_none = self.content == "passages" and isinstance(page, Page) and page.content and not page.passages
         return made.with_metadata(read_note=_NO_WORD) if has_none else made
 

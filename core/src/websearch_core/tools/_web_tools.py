@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, get_args
 
@@ -18,6 +18,7 @@ from ..errors import ConfigurationError, InvalidOption, UnsafeURL, WebSearchErro
 from ..layers import charge_to
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
 from ..provenance import Ledger, Provenance
+from ..provenance._memory import Memory
 from ..tokens import estimate_tokens
 from ._arguments import Arguments, PageArguments, SearchArguments
 from ._fixed import FixedOptions, SearchDefaults, check_search_options
@@ -45,6 +46,7 @@ class Run:
         options: The options that the run sets, by their names: those of ``configurable``.
         sources: The sources that the conversation has numbers for already, as stored by the program.
         shares: Whether what was found outside of any conversation may be opened in this one, too.
+        forgets: Why what the conversation found may be unknown here, for the refusal of a URL: a part of a sentence.
 
     """
 
@@ -54,6 +56,7 @@ class Run:
     options: Mapping[str, Any] = field(default_factory=dict)
     sources: Sequence[Mapping[str, Any]] = ()
     shares: bool = False
+    forgets: str = ""
 
 
 _NO_RUN = Run()
@@ -120,6 +123,7 @@ class WebTools:
         self.full_artifact: bool = full_artifact
         self.max_uses: int | None = max_uses
         self.provenance: Ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
+        self._memory = Memory()
         self._uses = Uses(max_uses)
         self._tenants = Tenants(web, arguments, configurable)
         self.web: WebSearch = self._tenants.web
@@ -170,14 +174,14 @@ class WebTools:
 
         """
         asked = self._validate(PageArguments, arguments)
-        with self._begin(run) as (web, fixed):
+        with self._begin(run, asked) as (web, fixed):
             page = web.read(self._check_url(asked.url, run), **fixed.page_options(asked, web))
         return self._show_page(page, run)
 
     async def aopen_page(self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
         """Do the same as `open_page` on the running event loop."""
         asked = self._validate(PageArguments, arguments)
-        with self._begin(run) as (web, fixed):
+        with self._begin(run, asked) as (web, fixed):
             page = await web.aread(self._check_url(asked.url, run), **fixed.page_options(asked, web))
         return self._show_page(page, run)
 
@@ -199,7 +203,7 @@ class WebTools:
         self._fixed.of_run(self._tenants.find(options).settings.domains, options)
 
     @contextmanager
-    def _begin(self, run: Run) -> Iterator[tuple[WebSearch, FixedOptions]]:
+    def _begin(self, run: Run, page: PageArguments | None = None) -> Iterator[tuple[WebSearch, FixedOptions]]:
         """Count and charge a call, and yield the `WebSearch` and the options of its *run*."""
         with charge_to(run.tenant, run=run.name):
             self._uses.count(run.name)
@@ -207,7 +211,10 @@ class WebTools:
             fixed = self._fixed.of_run(web.settings.domains, run.options)
             comments, reviews, links = map(fixed.read.get, ("comments", "reviews", "links"))
             choices = Choices(comments, reviews, links)  # for the pages that a search reads, too
-            with scope(choices=choices, patience=Patience(_PATIENCE)):
+            # Outside of any conversation, only the parts of a page belong together.
+            is_part = page is not None and bool(page.offset or page.query or page.find)
+            memory = self._memory.of(run.conversation, gives=is_part or run.conversation is not None)
+            with scope(choices=choices, memory=memory, patience=Patience(_PATIENCE)):
                 yield web, fixed
 
     def _with_usual_limit(self, asked: SearchArguments, fixed: FixedOptions) -> SearchArguments:
@@ -228,11 +235,12 @@ class WebTools:
     def _check_url(self, url: str, run: Run) -> str:
         """Return the URL to open."""
         try:
-            return self.provenance.check(url, run.conversation, run.sources)
+            return self.provenance.check(url, run.conversation, run.sources, run.forgets)
         except UnsafeURL:
-            if not run.shares:
-                raise
-            return self.provenance.check(url)
+            if run.shares:
+                with suppress(UnsafeURL):
+                    return self.provenance.check(url)
+            raise
 
     def _show_results(self, response: SearchResponse, run: Run, web: WebSearch, fixed: FixedOptions) -> Output:
         self.provenance.allow_results(response, run.conversation)

@@ -1,0 +1,67 @@
+"""Ask a provider, or give what the conversation was given before: see `websearch_core.provenance._memory`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from .._runtime.scope import current_call
+from ..events import CacheHit, emit
+from ..flow import Flow
+from ..layers._identity import Identity
+from ..layers._layer import leaves
+from ..layers._single_flight import free
+from ..models import Page, SearchResponse
+from ..provider._ports import Provider, needs_network
+
+A = TypeVar("A", SearchResponse, Page)
+
+_AGAIN = (
+    "this conversation has searched for this before, so this is the same answer: open a page of it, or use other words"
+)
+_ASKED_AGAIN = "this conversation has searched for this before: open a page of the answer, or use other words"
+
+
+def recall(provider: Provider, describe: Callable[[], list[Any] | None], ask: Callable[[], Flow[A]]) -> Flow[A]:
+    """
+    Return the answer that the conversation was given, or else *ask*.
+
+    Args:
+        provider: The provider, with its layers.
+        describe: Returns what it is asked, for a key as that of a `Cache`; None if it cannot be shown.
+        ask: Asks it.
+
+    """
+    if current_call().memory is None or (key := _make_key(provider, describe)) is None:
+        return (yield from ask())
+    memory = current_call().memory
+    known = memory.find(key)
+    if known and known.answer is not None and not current_call().is_fresh:
+        emit(CacheHit(provider=known.answer.provider or provider.name, age=known.age))
+        again: A = free(known.answer, outcomes=())
+        return again.with_notes(_AGAIN) if isinstance(again, SearchResponse) else again
+    answer = yield from ask()
+    if any(getattr(one, "terms_forbid_recording", "") for one in leaves(provider)):
+        if isinstance(answer, SearchResponse):
+            memory.keep(key, None)
+    elif isinstance(answer, Page):
+        memory.keep(key, answer)
+    elif not answer._is_partial:  # noqa: SLF001 - private to users
+        results = tuple(one.model_copy(update={"raw": None}) for one in answer.results)
+        memory.keep(key, answer.model_copy(update={"raw": None, "results": results}))
+    return answer.with_notes(_ASKED_AGAIN) if known and isinstance(answer, SearchResponse) else answer
+
+
+def is_known(provider: Provider, describe: Callable[[], list[Any] | None]) -> bool:
+    """Return whether `recall` would ask nobody."""
+    memory = current_call().memory
+    if memory is None or current_call().is_fresh or (key := _make_key(provider, describe)) is None:
+        return False
+    known = memory.find(key)
+    return known is not None and known.answer is not None
+
+
+def _make_key(provider: Provider, describe: Callable[[], list[Any] | None]) -> Hashable:
+    what = describe() if any(map(needs_network, leaves(provider))) else None
+    identity = Identity(provider)
+    return None if what is None else (identity.caller(), identity.of(what))

@@ -1,0 +1,124 @@
+"""
+Keep for a while what a conversation was given, so that it can read on in a page, or ask again, without a request.
+
+It stays in this process and is given to no other conversation. So it may also hold what a site lets nobody store.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Hashable
+from typing import NamedTuple
+
+from ..models import Page, SearchResponse
+from ._conversations import Conversations
+
+_MAX_KEPT = 20  # pages of a conversation, and as many searches; the oldest go first
+_MAX_BYTES = 4 * 2**20  # of a conversation
+_MAX_TOTAL = 64 * 2**20  # bytes of all of them
+_MAX_SECONDS = 900.0
+_SWEEP = 60.0  # seconds between looks for what is too old
+
+
+class Kept(NamedTuple):
+    """
+    What a conversation was given.
+
+    Args:
+        answer: A page, or the answer to a search; None for one that must not be kept.
+        at: When, as `time.monotonic` says it.
+        size: Its bytes, more or less.
+
+    """
+
+    answer: Page | SearchResponse | None
+    at: float
+    size: int
+
+    @property
+    def age(self) -> float:
+        """Return how old it is, in seconds."""
+        return time.monotonic() - self.at
+
+
+class Memory:
+    """What all conversations were given. A copy starts empty: it may hold what only one user may read."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: Conversations[dict[Hashable, Kept]] = Conversations()
+        self._size = 0
+        self._swept = time.monotonic()
+
+    def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
+        return Memory, ()
+
+    def of(self, conversation: Hashable, *, gives: bool = True) -> Recall:
+        """Return what is kept for one conversation; unless it *gives*, it only keeps."""
+        return Recall(self, conversation, gives)
+
+    def find(self, conversation: Hashable, key: Hashable) -> Kept | None:
+        """Return what is kept under *key*, if it is not too old."""
+        with self._lock:
+            kept = (self._kept.get(conversation) or {}).get(key)
+        return kept if kept and kept.age < _MAX_SECONDS else None
+
+    def keep(self, conversation: Hashable, key: Hashable, answer: Page | SearchResponse | None) -> None:
+        """Keep *answer* under *key*; it must not be larger than all that a conversation may keep."""
+        new = Kept(answer, time.monotonic(), _measure(answer))
+        if new.size > _MAX_BYTES:
+            return
+        with self._lock:
+            own = self._kept.get(conversation) or {}
+            for dropped in (self._kept.keep(conversation, own) or {}).values():
+                self._size -= dropped.size
+            self._forget(own, key)
+            own[key] = new
+            self._size += new.size
+            alike = [name for name, one in own.items() if type(one.answer) is type(answer)]
+            for name in alike[:-_MAX_KEPT]:
+                self._forget(own, name)
+            while sum(one.size for one in own.values()) > _MAX_BYTES:
+                self._forget(own, next(iter(own)))
+            if new.at - self._swept > _SWEEP:
+                self._sweep(new.at)
+            while self._size > _MAX_TOTAL:
+                self._size -= sum(one.size for one in self._kept.drop().values())
+
+    def _sweep(self, now: float) -> None:
+        self._swept = now
+        for own in self._kept:
+            for name in [name for name, one in own.items() if one.age >= _MAX_SECONDS]:
+                self._forget(own, name)
+
+    def _forget(self, own: dict[Hashable, Kept], key: Hashable) -> None:
+        if (dropped := own.pop(key, None)) is not None:
+            self._size -= dropped.size
+
+
+class Recall(NamedTuple):
+    """What is kept for one conversation: what `websearch_core.client` looks into before it sends anything."""
+
+    memory: Memory
+    conversation: Hashable
+    gives: bool
+
+    def find(self, key: Hashable) -> Kept | None:
+        """Return what is kept under *key*."""
+        return self.memory.find(self.conversation, key) if self.gives else None
+
+    def keep(self, key: Hashable, answer: Page | SearchResponse | None) -> None:
+        """Keep *answer* under *key*."""
+        self.memory.keep(self.conversation, key, answer)
+
+
+def _measure(answer: Page | SearchResponse | None) -> int:
+    """Return about how many bytes an answer takes: those of its long texts, and some for each part."""
+    if answer is None:
+        return 0
+    if isinstance(answer, SearchResponse):
+        texts = [text for one in answer.results for text in (one.url, one.title, one.snippet, one.content or "")]
+        return sum(map(sys.getsizeof, texts)) + 1_000 * (1 + len(answer.results))
+    return sum(map(sys.getsizeof, (answer.content, *answer.links, *answer.files.values()))) + 1_000
