@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core.errors import AuthenticationError, Blocked, QuotaExhausted, ServiceError, UnsupportedOption
 from websearch_core.provider import (
@@ -67,19 +67,19 @@ class Brave:
 
     name = "brave"
     label = "Brave Search"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "images", "page",
     })  # fmt: skip
-    limits = Limits(results_per_request=20, results=200, query_length=400, query_words=50)
-    countries = codes(
+    limits: ClassVar[Limits] = Limits(results_per_request=20, results=200, query_length=400, query_words=50)
+    countries: ClassVar[Mapping[str, str]] = codes(
         "AR AU AT BE BR CA CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE CH TR TW US ZA"
     )
-    languages = codes(
+    languages: ClassVar[Mapping[str, str]] = codes(
         "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi hu is it ja=jp kn ko lv lt ms "
         "ml mr nb pl pt=pt-pt pt-pt pt-br pa ro ru sr sk sl es sv ta te th tr uk vi"
     )
-    about = Service(
+    about: ClassVar[Service] = Service(
         api_urls=("https://api-dashboard.search.brave.com/app/documentation/web-search/get-started",),
         signup_url="https://api-dashboard.search.brave.com/register",
         free_allowance="USD 5 of credit a month, about 1,000 searches; needs a card",

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser, ServiceError
@@ -66,7 +66,7 @@ class Crawl4ai:
     name = "crawl4ai"
     label = "Crawl4AI"
     helps_after = (NeedsBrowser, Blocked)
-    about = Service(
+    about: ClassVar[Service] = Service(
         api_urls=("https://docs.crawl4ai.com/core/docker-deployment/", "https://docs.crawl4ai.com/api/crawl-result/"),
         free_allowance="free software: you run it",
         price="free",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core.provider import (
     FREE,
@@ -52,11 +52,11 @@ class Crossref:
     """
 
     name = "crossref"
-    options = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    topics = frozenset({"academic"})
-    limits = Limits(results_per_request=100, results=10_000)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
+    limits: ClassVar[Limits] = Limits(results_per_request=100, results=10_000)
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://api.crossref.org/swagger-ui/index.html",
             "https://www.crossref.org/documentation/retrieve-metadata/rest-api/access-and-authentication/",

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, SecretStr
 
@@ -83,13 +83,13 @@ class Ddgs:
 
     name = "ddgs"
     label = "DDGS"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "images",
         "page",
     })  # fmt: skip
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    limits = Limits(requests_per_second=1)
-    about = Service(
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    limits: ClassVar[Limits] = Limits(requests_per_second=1)
+    about: ClassVar[Service] = Service(
         api_urls=("https://github.com/deedy5/ddgs",),
         free_allowance="keyless; the engines refuse programs that search often",
         price="free",

@@ -12,6 +12,7 @@ Advertisements are dropped.
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -75,13 +76,13 @@ class DuckDuckGo:
     """
 
     name = "duckduckgo"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
-    emulated = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
-    limits = Limits(query_length=499, requests_per_second=1)
-    about = Service(
+    emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
+    limits: ClassVar[Limits] = Limits(query_length=499, requests_per_second=1)
+    about: ClassVar[Service] = Service(
         free_allowance="no allowance is documented: it blocks programs that ask often",
         prices=FREE,
         terms="there is no offer for programs",

@@ -9,9 +9,9 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core._text.urls import serialize
 from websearch_core.errors import (
@@ -100,15 +100,15 @@ class Exa:
     """
 
     name = "exa"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
         "images",
     })  # fmt: skip
-    topics = frozenset(_CATEGORIES)
-    emulated = frozenset({"time_range"})
-    countries = COUNTRIES
-    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, pages_per_request=20)
-    about = Service(
+    topics: ClassVar[frozenset[str]] = frozenset(_CATEGORIES)
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
+    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, pages_per_request=20)
+    about: ClassVar[Service] = Service(
         api_urls=("https://exa.ai/docs/reference/search", "https://exa.ai/docs/reference/get-contents"),
         signup_url="https://dashboard.exa.ai/api-keys",
         free_allowance="USD 20 once, and USD 10 a month",

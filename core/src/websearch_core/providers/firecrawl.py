@@ -11,8 +11,9 @@ reports a missing page as a success; here it is an error.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import NonNegativeInt
 
@@ -95,14 +96,14 @@ class Firecrawl:
     """
 
     name = "firecrawl"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
         "images",
     })  # fmt: skip
-    topics = frozenset({"news", *_CATEGORIES})
-    countries = COUNTRIES
-    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
-    about = Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
+    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://docs.firecrawl.dev/api-reference/endpoint/search",
             "https://docs.firecrawl.dev/api-reference/endpoint/scrape",

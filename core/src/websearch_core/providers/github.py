@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core.errors import RateLimited, Unavailable, UnsupportedOption
 from websearch_core.provider import (
@@ -60,11 +60,11 @@ class GitHub:
     """
 
     name = "github"
-    options = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    topics = frozenset({"code"})
-    limits = Limits(results_per_request=100, results=1000)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    topics: ClassVar[frozenset[str]] = frozenset({"code"})
+    limits: ClassVar[Limits] = Limits(results_per_request=100, results=1000)
+    about: ClassVar[Service] = Service(
         api_urls=("https://docs.github.com/en/rest/search/search",),
         signup_url="https://github.com/settings/personal-access-tokens",
         free_allowance="10 searches a minute without a token, 30 with one, of code 10",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core.provider import (
     FREE,
@@ -50,10 +50,10 @@ class HackerNews:
 
     name = "hackernews"
     label = "Hacker News"
-    options = frozenset({"time_range", "after", "before", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    limits = Limits(results_per_request=100, results=1000)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset({"time_range", "after", "before", "page"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    limits: ClassVar[Limits] = Limits(results_per_request=100, results=1000)
+    about: ClassVar[Service] = Service(
         api_urls=("https://hn.algolia.com/api",),
         free_allowance="keyless: 10,000 requests an hour from one address",
         price="free",

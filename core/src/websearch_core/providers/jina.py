@@ -15,10 +15,11 @@ for its text, which costs more tokens and time.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, ServiceError, TooLarge
@@ -89,12 +90,14 @@ class Jina:
     """
 
     name = "jina"
-    options = frozenset({"allowed_domains", "blocked_domains", "country", "language", "topic", "page"})
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = LOWER_COUNTRIES
-    languages = GOOGLE_LANGUAGES
-    limits = Limits(results_per_request=20)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "blocked_domains", "country", "language", "topic", "page"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
+    limits: ClassVar[Limits] = Limits(results_per_request=20)
+    about: ClassVar[Service] = Service(
         api_urls=("https://github.com/jina-ai/reader", "https://jina.ai/reader"),
         signup_url="https://jina.ai/api-dashboard",
         free_allowance="keyless: about 20 pages a minute",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core._text.urls import serialize
 from websearch_core.errors import (
@@ -76,14 +76,14 @@ class Kagi:
     """
 
     name = "kagi"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
         "images", "page",
     })  # fmt: skip
-    emulated = frozenset({"limit"})
-    countries = LOWER_COUNTRIES
-    limits = Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
-    about = Service(
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
+    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
+    limits: ClassVar[Limits] = Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
+    about: ClassVar[Service] = Service(
         api_urls=("https://help.kagi.com/kagi/api/search.html", "https://github.com/kagisearch/kagi-openapi-python"),
         signup_url="https://kagi.com/api",
         price="USD 12 per 1,000 searches",

@@ -7,7 +7,7 @@ answer here, and an empty account with the status for "too fast".
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core._text.urls import serialize
 from websearch_core.errors import (
@@ -70,10 +70,12 @@ class Linkup:
     """
 
     name = "linkup"
-    options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"})
-    emulated = frozenset({"time_range"})
-    limits = Limits(allowed_domains=100)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
+    limits: ClassVar[Limits] = Limits(allowed_domains=100)
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search",
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-fetch",

@@ -16,7 +16,7 @@ import os
 import sys
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
@@ -52,7 +52,9 @@ class Local:
 
     name = "local"
     label = "Local index"
-    options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page"})
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page"}
+    )
     needs_network = False
 
     path: Annotated[

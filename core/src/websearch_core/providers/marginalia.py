@@ -8,7 +8,7 @@ commercial key. Words are matched, not meanings: short queries find more.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from websearch_core.provider import (
     BaseUrl,
@@ -43,10 +43,10 @@ class Marginalia:
     """
 
     name = "marginalia"
-    options = frozenset({"allowed_domains", "safe_search", "page"})
-    emulated = frozenset({"allowed_domains"})
-    limits = Limits(results_per_request=100, allowed_domains=1)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "safe_search", "page"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains"})
+    limits: ClassVar[Limits] = Limits(results_per_request=100, allowed_domains=1)
+    about: ClassVar[Service] = Service(
         api_urls=("https://about.marginalia-search.com/article/api/",),
         signup_url="https://about.marginalia-search.com/article/api/",
         free_allowance="keyless, with a limit that all callers share; your own key for non-commercial use",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, ServiceError
 from websearch_core.provider import (
@@ -63,15 +63,15 @@ class Mojeek:
     """
 
     name = "mojeek"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
-    emulated = frozenset({"blocked_domains", "time_range"})
-    countries = COUNTRIES
-    languages = LANGUAGES
-    limits = Limits(results_per_request=100, allowed_domains=1)
-    about = Service(
+    emulated: ClassVar[frozenset[str]] = frozenset({"blocked_domains", "time_range"})
+    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = LANGUAGES
+    limits: ClassVar[Limits] = Limits(results_per_request=100, allowed_domains=1)
+    about: ClassVar[Service] = Service(
         api_urls=("https://www.mojeek.com/support/api/search/request_parameters.html",),
         signup_url="https://www.mojeek.com/services/search/web-search-api/",
         as_of="2026-10",

@@ -10,7 +10,7 @@ and headers tell which.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core.errors import QuotaExhausted, ServiceError
 from websearch_core.provider import (
@@ -53,12 +53,12 @@ class OpenAlex:
     """
 
     name = "openalex"
-    options = frozenset({"topic", "time_range", "after", "before", "language", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    topics = frozenset({"academic"})
-    languages = LANGUAGES
-    limits = Limits(results_per_request=100, results=10_000)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "language", "page"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
+    languages: ClassVar[Mapping[str, str]] = LANGUAGES
+    limits: ClassVar[Limits] = Limits(results_per_request=100, results=10_000)
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://developers.openalex.org/api-reference/works/list-works",
             "https://developers.openalex.org/api-reference/authentication",

@@ -9,7 +9,7 @@ countries; an answer for another one has a note.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, PageNotFound, ServiceError, TimedOut, UnsupportedContent, WebSearchError
@@ -68,11 +68,13 @@ class Parallel:
     """
 
     name = "parallel"
-    options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "country"})
-    emulated = frozenset({"time_range"})
-    countries = LOWER_COUNTRIES
-    limits = Limits(query_length=5000, pages_per_request=20)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "blocked_domains", "time_range", "after", "country"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
+    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
+    limits: ClassVar[Limits] = Limits(query_length=5000, pages_per_request=20)
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://docs.parallel.ai/api-reference/search/search",
             "https://docs.parallel.ai/api-reference/extract/extract",

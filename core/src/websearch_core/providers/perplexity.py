@@ -8,8 +8,9 @@ ones are filtered out here. ``topic`` ``academic`` searches papers, ``finance`` 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import PositiveInt
 
@@ -62,14 +63,16 @@ class Perplexity:
 
     name = "perplexity"
     label = "Perplexity Search"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic",
     })  # fmt: skip
-    topics = frozenset(_MODES)
-    countries = COUNTRIES
-    languages = LANGUAGES
-    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, allowed_domains=_MAX_DOMAINS)
-    about = Service(
+    topics: ClassVar[frozenset[str]] = frozenset(_MODES)
+    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = LANGUAGES
+    limits: ClassVar[Limits] = Limits(
+        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, allowed_domains=_MAX_DOMAINS
+    )
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://docs.perplexity.ai/api-reference/search-post",
             "https://docs.perplexity.ai/guides/search-guide",

@@ -8,7 +8,8 @@ results has an ``error`` text, which is not a failure.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
 from websearch_core.provider import (
@@ -59,16 +60,16 @@ class SearchApi:
     """
 
     name = "searchapi"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "images", "page",
     })  # fmt: skip
-    topics = frozenset({"news", "academic"})
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = COUNTRIES
-    languages = GOOGLE_RESULT_LANGUAGES
-    limits = Limits(results_per_request=10)
-    about = Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
+    limits: ClassVar[Limits] = Limits(results_per_request=10)
+    about: ClassVar[Service] = Service(
         api_urls=("https://www.searchapi.io/docs/google",),
         signup_url="https://www.searchapi.io/users/sign_up",
         free_allowance="100 searches once",

@@ -9,7 +9,8 @@ plan or too many requests an hour, depending on its text.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
 from websearch_core.provider import (
@@ -68,16 +69,16 @@ class SerpApi:
     """
 
     name = "serpapi"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "images", "page",
     })  # fmt: skip
-    topics = frozenset({"news", "academic"})
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = COUNTRIES
-    languages = GOOGLE_RESULT_LANGUAGES
-    limits = Limits(results_per_request=_PAGE)
-    about = Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
+    limits: ClassVar[Limits] = Limits(results_per_request=_PAGE)
+    about: ClassVar[Service] = Service(
         api_urls=("https://serpapi.com/search-api", "https://serpapi.com/api-status-and-error-codes"),
         signup_url="https://serpapi.com/users/sign_up",
         free_allowance="250 searches a month",

@@ -8,7 +8,8 @@ answers a wrong key with 403, and an empty account with 400.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from websearch_core.errors import QuotaExhausted, UnsupportedOption
 from websearch_core.provider import (
@@ -48,16 +49,16 @@ class Serper:
     """
 
     name = "serper"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic", "images",
         "page",
     })  # fmt: skip
-    topics = frozenset({"news", "academic"})
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = LOWER_COUNTRIES
-    languages = GOOGLE_LANGUAGES
-    limits = Limits(results_per_request=10)
-    about = Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
+    limits: ClassVar[Limits] = Limits(results_per_request=10)
+    about: ClassVar[Service] = Service(
         api_urls=("https://serper.dev/playground",),
         signup_url="https://serper.dev/api-keys",
         free_allowance="2,500 credits once",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, ServiceError, Unavailable
 from websearch_core.flow import Sleep
@@ -66,11 +66,11 @@ class StackExchange:
 
     name = "stackexchange"
     label = "Stack Exchange"
-    options = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    topics = frozenset({"code"})
-    limits = Limits(results_per_request=100, requests_per_second=30)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    topics: ClassVar[frozenset[str]] = frozenset({"code"})
+    limits: ClassVar[Limits] = Limits(results_per_request=100, requests_per_second=30)
+    about: ClassVar[Service] = Service(
         api_urls=("https://api.stackexchange.com/docs/advanced-search", "https://api.stackexchange.com/docs/throttle"),
         signup_url="https://stackapps.com/apps/oauth/register",
         free_allowance="300 requests a day without a key, 10,000 with one",

@@ -10,8 +10,8 @@ read in one request.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -77,16 +77,16 @@ class Tavily:
     """
 
     name = "tavily"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic", "images",
     })  # fmt: skip
-    topics = frozenset({"finance", "news"})
-    limits = Limits(
+    topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
+    limits: ClassVar[Limits] = Limits(
         results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20,
         allowed_domains=300, blocked_domains=150,
     )  # fmt: skip
-    countries = COUNTRY_NAMES
-    about = Service(
+    countries: ClassVar[Mapping[str, str]] = COUNTRY_NAMES
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://docs.tavily.com/documentation/api-reference/endpoint/search",
             "https://docs.tavily.com/documentation/api-reference/endpoint/extract",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 from urllib.parse import urljoin
 
 from websearch_core._text.urls import is_web_url, serialize
@@ -53,7 +53,7 @@ class Wayback:
 
     name = "wayback"
     label = "Wayback Machine"
-    about = Service(
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://archive.org/help/wayback_api.php",
             "https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server",

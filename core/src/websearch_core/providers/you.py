@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError, WebSearchError
@@ -70,22 +70,22 @@ class You:
 
     name = "you"
     label = "You.com"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
-    emulated = frozenset({"limit"})
-    countries = codes("""
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
+    countries: ClassVar[Mapping[str, str]] = codes("""
         AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US
     """)
-    languages = codes("""
+    languages: ClassVar[Mapping[str, str]] = codes("""
         ar=AR eu=EU bn=BN bg=BG ca=CA zh=ZH-HANS zh-hant=ZH-HANT hr=HR cs=CS da=DA nl=NL en=EN en-gb=EN-GB et=ET fi=FI
         fr=FR gl=GL de=DE el=EL gu=GU he=HE hi=HI hu=HU is=IS it=IT ja=JA kn=KN ko=KO lv=LV lt=LT ms=MS ml=ML mr=MR
         nb=NB pl=PL pt-br=PT-BR pt-pt=PT-PT pa=PA ro=RO ru=RU sr=SR sk=SK sl=SL es=ES sv=SV ta=TA te=TE th=TH tr=TR
         uk=UK vi=VI
     """)
-    limits = Limits(results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10)
-    about = Service(
+    limits: ClassVar[Limits] = Limits(results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10)
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://you.com/docs/api-reference/search/v1-search",
             "https://you.com/docs/api-reference/contents/v1-contents",
