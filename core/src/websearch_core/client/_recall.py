@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .._runtime.scope import current_call
-from ..events import CacheHit, emit
-from ..flow import Flow
+from ..events import CacheHit, CallShared, emit
+from ..flow import Flow, Share, SharedAnswer
 from ..layers._identity import Identity
 from ..layers._layer import leaves
 from ..layers._single_flight import free
 from ..models import Page, SearchResponse
 from ..provider._ports import Provider, needs_network
+
+if TYPE_CHECKING:
+    from ..provenance._memory import Kept, Recall
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -35,11 +39,35 @@ def recall(provider: Provider, describe: Callable[[], list[Any] | None], ask: Ca
     if current_call().memory is None or (key := _make_key(provider, describe)) is None:
         return (yield from ask())
     memory = current_call().memory
+    if found := _find(memory, key):
+        return cast("A", _give(provider, found))
+    if not memory.gives:
+        return (yield from _ask(provider, key, ask))
+    what = memory.conversation, key, current_call().is_fresh
+    shared: SharedAnswer = yield Share(memory.flights, what, partial(_ask, provider, key, ask))
+    if shared.is_first:
+        return cast("A", shared.value)
+    emit(CallShared(provider=shared.value.provider or provider.name))
+    return cast("A", free(shared.value))
+
+
+def _find(memory: Recall, key: Hashable) -> Kept | None:
     known = memory.find(key)
-    if known and known.answer is not None and not current_call().is_fresh:
-        emit(CacheHit(provider=known.answer.provider or provider.name, age=known.age))
-        again: A = free(known.answer, outcomes=())
-        return again.with_notes(_AGAIN) if isinstance(again, SearchResponse) else again
+    return known if known and known.answer is not None and not current_call().is_fresh else None
+
+
+def _give(provider: Provider, known: Kept) -> Any:
+    again: Any = free(cast("Any", known.answer), outcomes=())
+    emit(CacheHit(provider=again.provider or provider.name, age=known.age))
+    return again.with_notes(_AGAIN) if isinstance(again, SearchResponse) else again
+
+
+def _ask(provider: Provider, key: Hashable, ask: Callable[[], Flow[A]]) -> Flow[A]:
+    """Ask, and keep the answer before another call looks for it."""
+    memory = current_call().memory
+    known = memory.find(key)
+    if found := _find(memory, key):
+        return cast("A", _give(provider, found))
     answer = yield from ask()
     if any(getattr(one, "terms_forbid_recording", "") for one in leaves(provider)):
         if isinstance(answer, SearchResponse):

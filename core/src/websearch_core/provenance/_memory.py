@@ -12,6 +12,7 @@ import time
 from collections.abc import Hashable
 from typing import NamedTuple
 
+from ..flow._flights import Flights
 from ..models import Page, SearchResponse
 from ._conversations import Conversations
 
@@ -47,6 +48,7 @@ class Memory:
     """What all conversations were given. A copy starts empty: it may hold what only one user may read."""
 
     def __init__(self) -> None:
+        self.flights = Flights()
         self._lock = threading.Lock()
         self._kept: Conversations[dict[Hashable, Kept]] = Conversations()
         self._size = 0
@@ -104,6 +106,11 @@ class Recall(NamedTuple):
     memory: Memory
     conversation: Hashable
     gives: bool
+
+    @property
+    def flights(self) -> Flights:
+        """Return where calls under way look for the same call."""
+        return self.memory.flights
 
     def find(self, key: Hashable) -> Kept | None:
         """Return what is kept under *key*."""
