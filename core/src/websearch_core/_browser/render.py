@@ -17,8 +17,10 @@ from .launch import Launch
 from .snapshot import show
 
 if TYPE_CHECKING:
+    from .._net.credentials import OriginCredentials
     from .._net.guard import Guard
     from .._net.lookup import Line
+    from .._net.proxy import Proxies
     from .tab import Document, Tab
 
 _MAX_SECONDS = 60.0  # for a page without a deadline
@@ -57,13 +59,22 @@ class Renderer:
     max_traffic: int = 20 * 2**20
     captures: tuple[Capture, ...] = ()
 
-    def __call__(self, request: Request, guard: Guard, line: Line) -> Future[Response]:
+    def __call__(
+        self,
+        request: Request,
+        guard: Guard,
+        line: Line,
+        proxies: Proxies | None = None,
+        credentials: OriginCredentials | None = None,
+    ) -> Future[Response]:
         """Start to render the page that *request* names."""
         from .host import host
 
-        return host.submit(lambda: self._render(request, guard, line))
+        return host.submit(lambda: self._render(request, guard, line, proxies, credentials))
 
-    async def _render(self, request: Request, guard: Guard, line: Line) -> Response:
+    async def _render(
+        self, request: Request, guard: Guard, line: Line, proxies: Proxies | None, credentials: OriginCredentials | None
+    ) -> Response:
         from .._net.gate import Limits
         from .host import host
 
@@ -72,7 +83,7 @@ class Renderer:
             with time_limit(_MAX_SECONDS):
                 async with asyncio.timeout(time_left()):
                     browser = host.get_browser(self.launch)
-                    async with browser.open_tab(guard, line, limits, request.max_bytes) as tab:
+                    async with browser.open_tab(guard, line, limits, request.max_bytes, proxies, credentials) as tab:
                         return await self._read(tab, guard, request)
         except TimeoutError as error:
             raise TimedOut("the page did not render within the time allowed") from error

@@ -21,6 +21,7 @@ from .certificates import trusted
 from .guard import Guard
 from .lookup import Line
 from .pool import KEPT, AsyncPool, Pool
+from .proxy import Proxies, Way
 from .stream import AsyncioBackend
 
 Library = Literal["httpx", "httpx2"]
@@ -30,6 +31,7 @@ _CORES = {"httpx": "httpcore", "httpx2": "httpcore2"}
 _MAX_IDLE = 20  # connections to the servers of pages
 _WITH_BODY = {"POST", "PUT", "PATCH"}  # they state the length of their body even if it is empty
 _to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_HOME = "https://pypi.org/project/websearch-core"
 MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
 
 
@@ -40,26 +42,41 @@ class DirectClient:
     Args:
         library: Which HTTP library to use.
         verify: Which certificates to trust; by default, those of the HTTP library.
-        guard: The policy for pages; None for services, which may use the proxies of the environment.
+        guard: The policy for pages; None for services, which use the proxies of the environment if no other are given.
         line: The queue for look-ups of names.
+        proxies: The proxies to go through.
 
     """
 
     _kind: Kind = "Client"
+    _transport = "HTTPTransport"
 
-    def __init__(self, library: Library, verify: ssl.SSLContext | None, guard: Guard | None, line: Line) -> None:
+    def __init__(
+        self,
+        library: Library,
+        verify: ssl.SSLContext | None,
+        guard: Guard | None,
+        line: Line,
+        proxies: Proxies | None = None,
+    ) -> None:
         self._http = importlib.import_module(library)
         core = importlib.import_module(_CORES[library])
+        trust_env = guard is None  # proxies and certificates of the environment must not affect pages
+        verify = verify or trusted(library, trust_env=trust_env)
+        limits = self._http.Limits(keepalive_expiry=KEPT)
+        transport = getattr(self._http, self._transport)
         self._client = getattr(self._http, self._kind)(
-            trust_env=guard is None,  # proxies and certificates of the environment must not affect pages
-            verify=verify or trusted(library, trust_env=guard is None),
-            limits=self._http.Limits(keepalive_expiry=KEPT),
+            trust_env=trust_env and proxies is None,
+            verify=verify,
+            limits=limits,
+            mounts={"http://": transport(verify=verify, limits=limits, trust_env=False)} if proxies else None,
         )
-        for transport in (self._client._transport, *self._client._mounts.values()):
+        for pattern, transport in (("https://", self._client._transport), *self._client._mounts.items()):
             if transport is not None:  # None for hosts in NO_PROXY
+                way = Way(proxies, getattr(pattern, "scheme", "https"), is_service=guard is None) if proxies else None
                 inner = transport._pool  # httpx has no public way; tests/core/net/test_sender.py pins it
-                inner._network_backend = self._guard(core, inner._network_backend, guard, line)
-                transport._pool = self._make_pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE)
+                inner._network_backend = self._guard(core, inner._network_backend, guard, line, way)
+                transport._pool = self._make_pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way)
 
     def build_request(
         self,
@@ -115,18 +132,19 @@ class DirectClient:
         return "", b""
 
     @staticmethod
-    def _guard(core: Any, backend: Any, guard: Guard | None, line: Line) -> Any:
-        return GuardedBackend(core, backend, guard, line)
+    def _guard(core: Any, backend: Any, guard: Guard | None, line: Line, way: Way | None) -> Any:
+        return GuardedBackend(core, backend, guard, line, way)
 
     @staticmethod
-    def _make_pool(core: Any, inner: Any, most_idle: int) -> Any:
-        return Pool(core, inner, most_idle)
+    def _make_pool(core: Any, inner: Any, most_idle: int, way: Way | None) -> Any:
+        return Pool(core, inner, most_idle, way)
 
 
 class AsyncDirectClient(DirectClient):
     """The same for one event loop."""
 
     _kind = "AsyncClient"
+    _transport = "AsyncHTTPTransport"
 
     def send(self, request: Any, **_: Any) -> Any:
         """Do the same as `DirectClient.send`."""
@@ -137,12 +155,12 @@ class AsyncDirectClient(DirectClient):
         await self._client.aclose()
 
     @staticmethod
-    def _guard(core: Any, backend: Any, guard: Guard | None, line: Line) -> Any:  # noqa: ARG004
-        return AsyncGuardedBackend(AsyncioBackend(core), guard, line)
+    def _guard(core: Any, backend: Any, guard: Guard | None, line: Line, way: Way | None) -> Any:  # noqa: ARG004
+        return AsyncGuardedBackend(AsyncioBackend(core), guard, line, way)
 
     @staticmethod
-    def _make_pool(core: Any, inner: Any, most_idle: int) -> Any:
-        return AsyncPool(core, inner, most_idle)
+    def _make_pool(core: Any, inner: Any, most_idle: int, way: Way | None) -> Any:
+        return AsyncPool(core, inner, most_idle, way)
 
 
 @lru_cache(maxsize=64)
@@ -152,6 +170,19 @@ def _parse_url(parse: Any, url: str) -> Any:
 
 
 @cache
-def user_agent() -> str:
-    """Return the default ``User-Agent``."""
-    return f"websearch-core/{version('websearch-core')}"
+def _find_version() -> str:
+    return version("websearch-core")  # it reads files
+
+
+def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
+    """
+    Return the default ``User-Agent``.
+
+    Args:
+        contact: How to reach who sends the requests.
+        for_pages: Whether it is for the servers of pages, which know the form that browsers use.
+
+    """
+    if for_pages:
+        return f"Mozilla/5.0 (compatible; websearch-core; +{contact or _HOME})"
+    return f"websearch-core/{_find_version()}" + (f" (+{contact})" if contact else "")

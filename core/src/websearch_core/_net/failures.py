@@ -20,6 +20,7 @@ from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, Uns
 from ..flow import Request
 from ..flow._redaction import keys_in, without_keys
 from .head import TOO_LONG
+from .proxy import Proxy
 from .system import is_failed_lookup
 
 _LOGGERS = (  # a logger's filter does not see the records of its child loggers
@@ -36,7 +37,7 @@ def redact_logs() -> None:
 
 
 @contextmanager
-def translate_errors(request: Request) -> Iterator[list[Any]]:
+def translate_errors(request: Request, proxy: Proxy | None = None) -> Iterator[list[Any]]:
     """
     Raise our errors instead of the HTTP library's, whose messages may contain URLs and internal addresses.
 
@@ -44,6 +45,7 @@ def translate_errors(request: Request) -> Iterator[list[Any]]:
     """
     answers: list[Any] = []
     place = "the page's server" if request.guarded else "the service"
+    place += f" through the proxy {proxy}" if proxy else ""
     late = f"no answer from {place} within the time allowed"
     sending = _sending.set(request)
     try:

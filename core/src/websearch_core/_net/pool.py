@@ -20,6 +20,8 @@ from functools import partial
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
+from .proxy import Proxy, Way
+
 KEPT = 30.0  # seconds that an idle connection is kept
 
 OWNER = "websearch_owner"  # the extension of a request that says with whose keys it is sent
@@ -85,11 +87,13 @@ class _Pool:
         core: The module ``httpcore`` or ``httpcore2``.
         inner: Its pool, which creates the connections: direct ones, or through its proxy.
         most_idle: Maximum number of idle connections.
+        way: Which proxies its connections go through, if any.
 
     """
 
-    def __init__(self, core: Any, inner: Any, most_idle: int) -> None:
+    def __init__(self, core: Any, inner: Any, most_idle: int, way: Way | None = None) -> None:
         self.inner = inner
+        self._core, self._way = core, way
         self._unsupported: type[Exception] = core.UnsupportedProtocol
         self._unavailable: type[Exception] = core.ConnectionNotAvailable
         self._is_closed = False
@@ -106,6 +110,27 @@ class _Pool:
 
     def _create(self, request: Any) -> Any:
         return self.inner.create_connection(request.url.origin)
+
+    def _find_forwarder(self, request: Any) -> Proxy | None:
+        _, host, port, _ = self._find_key(request)
+        return self._way.find_forwarder(host.decode("ascii"), port) if self._way else None
+
+    def _address(self, request: Any, proxy: Proxy | None) -> Any:
+        """Return *request* in absolute form, if *proxy* is to pass it on."""
+        if proxy is None:
+            return request
+        url = request.url
+        place = next(value for name, value in request.headers if name.lower() == b"host")  # IPv6 in brackets
+        target = url.scheme + b"://" + place + url.target
+        absolute = self._core.URL(scheme=url.scheme, host=url.host, port=url.port, target=target)
+        headers = [(name.encode(), value.encode()) for name, value in proxy.make_headers().items()]
+        return self._core.Request(
+            request.method,
+            absolute,
+            headers=[*headers, *request.headers],
+            content=request.stream,
+            extensions=request.extensions,
+        )
 
     def _release(self, connection: Any, key: Key, is_clear: bool) -> list[Any]:
         """Keep *connection* if it can be used again; return the connections to close."""
@@ -128,12 +153,13 @@ class Pool(_Pool):
 
     def handle_request(self, request: Any) -> Any:
         """Send *request* over a connection that was kept, or over a new one."""
-        key = self._find_key(request)
+        key, proxy = self._find_key(request), self._find_forwarder(request)
         while True:
             connection = self._take(key) or self._create(request)
             self._busy[connection] = True
             try:
-                response = connection.handle_request(request)
+                response = connection.handle_request(self._address(request, proxy))
+                _check_login(response, proxy)
                 self._busy[connection] = _is_clear(response.headers)
                 _end_head(response)
                 response.stream = _Body(response.stream, partial(self._end, connection, key))
@@ -167,19 +193,20 @@ class AsyncPool(_Pool):
     A timer closes those that became too old, so that tenants who search no more hold no files open.
     """
 
-    def __init__(self, core: Any, inner: Any, most_idle: int) -> None:
-        super().__init__(core, inner, most_idle)
+    def __init__(self, core: Any, inner: Any, most_idle: int, way: Way | None = None) -> None:
+        super().__init__(core, inner, most_idle, way)
         self._timer: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
     async def handle_async_request(self, request: Any) -> Any:
         """Send *request* over a connection that was kept, or over a new one."""
-        key = self._find_key(request)
+        key, proxy = self._find_key(request), self._find_forwarder(request)
         while True:
             connection = await self._take(key) or self._create(request)
             self._busy[connection] = True
             try:
-                response = await connection.handle_async_request(request)
+                response = await connection.handle_async_request(self._address(request, proxy))
+                _check_login(response, proxy)
                 self._busy[connection] = _is_clear(response.headers)
                 _end_head(response)
                 response.stream = _AsyncBody(response.stream, partial(self._end, connection, key))
@@ -244,6 +271,11 @@ def _end_head(response: Any) -> None:
     stream = response.extensions.get("network_stream")
     if hasattr(stream, "head"):
         stream.head.end()
+
+
+def _check_login(response: Any, proxy: Proxy | None) -> None:
+    if proxy is not None and response.status == 407:
+        raise proxy.make_login_error()
 
 
 def _is_clear(headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -1,10 +1,12 @@
 """
 Send requests.
 
-There are two kinds of request. Those to a *service* go where the operator configured, with a key, through the proxies
-of the environment. Those for a *page* go where a model or a stranger points: guarded, over HTTP/1.1, without proxy,
-cookies or credentials. Neither kind follows redirects, outlasts `websearch_core._runtime.deadline.time_limit`, or keeps
-more of a body than requested. Works with ``httpx`` and with ``httpx2``, its maintained continuation.
+There are two kinds of request. Those to a *service* go where the operator configured, with a key. Those for a *page* go
+where a model or a stranger points: guarded, over HTTP/1.1, without cookies, and with credentials only where the
+operator has some for exactly that origin. Both go through the proxy that the operator names; without one, services
+through those of the environment, and pages through none. Neither kind follows redirects, outlasts
+`websearch_core._runtime.deadline.time_limit`, or keeps more of a body than requested. Works with ``httpx`` and with
+``httpx2``, its maintained continuation.
 """
 
 from __future__ import annotations
@@ -27,17 +29,19 @@ from .._runtime.deadline import clamp, in_time, time_left, timeout_left
 from .._runtime.forks import start_over_after_fork
 from .._runtime.threads import in_thread
 from .._runtime.turns import Places
-from .._text.urls import locate
+from .._text.urls import find_origin, locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
 from ..flow._branches import check_branch, current_branch
 from ..flow._redaction import keys_in, redact_response
 from .body import OFFERED, BoundedBody
 from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, user_agent
+from .credentials import OriginCredentials
 from .failures import redact_logs, translate_errors
 from .guard import Guard
 from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .pool import OWNER
+from .proxy import Proxies, Proxy
 from .resolve import aresolve, resolve
 from .steps import Steps
 
@@ -56,6 +60,9 @@ class Sender:
         async_client: The caller's own ``AsyncClient``; it belongs to one event loop.
         verify: Which certificates to trust; by default, those of the HTTP library.
         library: Which HTTP library to use.
+        credentials: What to log in with at which origin.
+        proxies: The proxies to go through.
+        contact: A URL or an email address that the ``User-Agent`` names.
 
     """
 
@@ -68,10 +75,15 @@ class Sender:
         async_client: Any = None,
         verify: ssl.SSLContext | None = None,
         library: Library = "httpx",
+        credentials: OriginCredentials | None = None,
+        proxies: Proxies | None = None,
+        contact: str = "",
     ) -> None:
         self.guard = guard
         self._connect_timeout = connect_timeout
-        self._new = partial(_make_client, library, verify)
+        self._credentials = credentials or OriginCredentials({}, guard)
+        self._proxies, self._contact = proxies, contact
+        self._new = partial(_make_client, library, verify, proxies)
         self._own_client, self._own_async_client = client, async_client
         self._services: Sender | None = None
         self._start()
@@ -116,13 +128,14 @@ class Sender:
         """
         if request.transport is not None:
             return self._wait(self._hand_over(request))
+        request = self._credentials.sign(request)
         client = self._client(request.guarded)
         if client is self._own_client:  # its sockets do not know our deadline
             return in_time(partial(self._send, client, request))
         return self._send(client, request)
 
     def _send(self, client: Any, request: Request) -> Response:
-        with translate_errors(request) as answers:
+        with translate_errors(request, self._find_proxy(request)) as answers:
             each = object()  # the places are for requests; who sends them is nothing to this queue
             exchange = partial(self._exchange, client, request, answers)
             return self._slots[request.guarded].hold(each, exchange, timeout_left())
@@ -152,8 +165,9 @@ class Sender:
             with translate_errors(request):
                 async with asyncio.timeout(timeout_left()):
                     return await self._await_transport(request)
+        request = self._credentials.sign(request)
         here = self._get_loop_clients()
-        with translate_errors(request) as answers:
+        with translate_errors(request, self._find_proxy(request)) as answers:
             async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
                 for target in self._check_targets(request):
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
@@ -185,7 +199,7 @@ class Sender:
             raise AssertionError("a transport is for pages, which are guarded")
         checked = replace(request, url=self.guard.check(request.url))
         clamp(None)
-        return request.transport(checked, self.guard, self._lines[True])
+        return request.transport(checked, self.guard, self._lines[True], self._proxies, self._credentials)
 
     async def _await_transport(self, request: Request) -> Response:
         answers: list[Future[Response]] = []
@@ -266,6 +280,11 @@ class Sender:
         places = [locate(self.guard.check(target)) for target in targets]
         return places if request.judge_target else []
 
+    def _find_proxy(self, request: Request) -> Proxy | None:
+        """Return the proxy that *request* goes through, for errors."""
+        origin = find_origin(request.url) if self._proxies else None
+        return self._proxies.find(*origin) if self._proxies and origin else None
+
     def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
         clamp(None)
@@ -275,7 +294,7 @@ class Sender:
                 request.method,
                 url,
                 params={**request.params, **request.secret_params} or None,
-                headers=_complete(request.headers),
+                headers=_complete(request.headers, user_agent(self._contact, for_pages=request.guarded)),
                 json=request.json,
                 data=request.form,
                 timeout=(min(self._connect_timeout, time_left()), left, left, left),
@@ -330,16 +349,21 @@ class _LoopClients:
 
 
 def _make_client(
-    library: Library, verify: ssl.SSLContext | None, kind: type[DirectClient], guard: Guard | None, line: Line
+    library: Library,
+    verify: ssl.SSLContext | None,
+    proxies: Proxies | None,
+    kind: type[DirectClient],
+    guard: Guard | None,
+    line: Line,
 ) -> DirectClient:
     user_agent()  # so that no request reads the files that it comes from
-    return kind(library, verify, guard, line)
+    return kind(library, verify, guard, line, proxies)
 
 
-def _complete(headers: Mapping[str, str]) -> dict[str, str]:
+def _complete(headers: Mapping[str, str], agent: str) -> dict[str, str]:
     """Add those of every request to *headers*, whose names may be in any case."""
     own = {name: value for name, value in headers.items() if name.lower() != "accept-encoding"}
-    usual = {} if any(name.lower() == "user-agent" for name in own) else {"User-Agent": user_agent()}
+    usual = {} if any(name.lower() == "user-agent" for name in own) else {"User-Agent": agent}
     return {**usual, **own, "Accept-Encoding": OFFERED}
 
 

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from .._net.guard import Guard
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
 from .._text.suggestion import suggest_name
-from .._text.urls import find_origin
+from .._text.urls import find_origin, is_this_machine
 from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound
 from ..layers import (
     Breaker,
@@ -43,7 +43,7 @@ from ..models import describe_problems
 from ..provider._declare import destinations, field_notes
 from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
 from ..settings import Settings
-from ..settings._build import build, by_name, collect_options, is_this_machine
+from ..settings._build import build, by_name, collect_options
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = (

@@ -15,7 +15,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from html.entities import html5
 from urllib.parse import quote
@@ -30,15 +30,31 @@ _MAX_MIXED = 2**20  # bytes: a larger body is not searched for spellings that mi
 _CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SecretRequest(Request):
+    """
+    A request with secrets in headers of any name.
+
+    Args:
+        secrets: The secrets.
+
+    """
+
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
 def keys_in(request: Request) -> tuple[str, ...]:
     """
     Return the keys that *request* contains.
 
-    These are its secret parameters, and the values, without a scheme, of headers named for credentials.
+    These are its secret parameters, and the values, without a scheme, of headers named for credentials; and what it
+    says itself.
     """
     values = [value.rpartition(" ")[::2] for name, value in request.headers.items() if _CREDENTIAL.search(name)]
     passwords = [_decode_password(value) for scheme, value in values if scheme.lower() == "basic"]
-    return tuple(filter(None, [*request.secret_params.values(), *(value for _, value in values), *passwords]))
+    others = request.secrets if isinstance(request, SecretRequest) else ()
+    found = [*request.secret_params.values(), *(value for _, value in values), *passwords, *others]
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def without_keys(text: str, keys: Iterable[str]) -> str:

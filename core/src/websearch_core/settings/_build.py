@@ -16,7 +16,7 @@ from pydantic import Secret, SecretStr
 
 from .._net.guard import Guard
 from .._registry import registered_name
-from .._text.urls import canonicalize, parse_address
+from .._text.urls import canonicalize, is_this_machine
 from ..errors import ConfigurationError, UnsafeURL
 from ..keys._environ import describe_variable, read_variable
 from ..keys._keys import KeyFromEnvironment, is_in_keyring
@@ -101,12 +101,6 @@ def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
         name: value if name in fields and not is_secret(fields[name]) else _conceal(value)
         for name, value in options.items()
     }
-
-
-def is_this_machine(host: str) -> bool:
-    """Return whether *host* is ``localhost`` or a loopback address. Names that only look like one do not count."""
-    address = parse_address(host)
-    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def _conceal(value: Any) -> Any:
