@@ -12,6 +12,7 @@ from .._runtime.deadline import time_left, time_limit
 from .._text.media_types import HTML
 from ..errors import TimedOut
 from ..flow import Request, Response
+from ..flow._redaction import SecretRequest, redact_response, without_keys
 from .capture import Capture, capture
 from .launch import Launch
 from .snapshot import show
@@ -89,6 +90,17 @@ class Renderer:
             raise TimedOut("the page did not render within the time allowed") from error
 
     async def _read(self, tab: Tab, guard: Guard, request: Request) -> Response:
+        answer = await self._show(tab, guard, request)
+        secrets = tuple(tab.login.secrets) if tab.login else ()
+        if not secrets:
+            return answer
+        files = {
+            name: without_keys(data.decode(), secrets).encode() if name.endswith(".html") else data
+            for name, data in answer.files.items()
+        }
+        return redact_response(replace(answer, files=files), SecretRequest(url=request.url, secrets=secrets))
+
+    async def _show(self, tab: Tab, guard: Guard, request: Request) -> Rendered:
         document = await tab.goto(request.url)
         if document.media_type not in HTML:
             return _answer(document, b"")

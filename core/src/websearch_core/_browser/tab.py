@@ -14,12 +14,15 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._net.gate import Gate
 from .._runtime.deadline import time_left
 from ..errors import BadResponse, TimedOut, TooLarge, Unavailable, UnsafeURL, WebSearchError
 from .pipe import CommandFailed, Gone, Session
+
+if TYPE_CHECKING:
+    from .login import Login
 
 _WIDTH, _HEIGHT = 1280, 2400  # pixels: much that loads on scrolling loads at once on a tall screen
 _MAX_DIALOGS = 3
@@ -87,6 +90,7 @@ class Tab:
         self._max_size = 0
         self._max_requests = gate.limits.requests
         self._world = 0
+        self.login: Login | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._connection.listen(session.id, self._hear)
 
@@ -248,7 +252,7 @@ class Tab:
         """Close a popup: another page in this context."""
         if kind == "page" and target != self.target:
             self.note("a popup was closed")
-            self._start(self._connection.send("Target.closeTarget", {"targetId": target}))
+            self.start(self._connection.send("Target.closeTarget", {"targetId": target}))
 
     def hear_of_download(self) -> None:
         """Note a download, which the context refuses."""
@@ -260,7 +264,7 @@ class Tab:
         answer = await self.send("Page.createIsolatedWorld", world, timeout=timeout)
         self._world = int(answer["executionContextId"])
 
-    def _start(self, work: Any) -> None:
+    def start(self, work: Any) -> None:
         """Do *work* beside what is being done; its failure shows elsewhere."""
 
         async def quietly() -> None:
@@ -271,6 +275,8 @@ class Tab:
         task.add_done_callback(self._tasks.discard)
 
     def _hear(self, event: str, params: dict[str, Any]) -> None:
+        if self.login is not None:
+            self.login.hear(event, params)
         match event:
             case "Network.requestWillBeSent":
                 self._begin(params)
@@ -307,7 +313,7 @@ class Tab:
         if network.requests == self._max_requests + 1 and not self.stopped:
             self.gate.spend("requests")
             self.note(f"the page made more than {self._max_requests} requests: the rest were refused")
-            self._start(self.stop_scripts())
+            self.start(self.stop_scripts())
 
     def _take_document(self, params: dict[str, Any]) -> None:
         if params.get("type") != "Document" or params.get("frameId") != self.target:
@@ -326,7 +332,7 @@ class Tab:
         self._size += int(params.get("dataLength", 0))
         if self._size > self._max_size and not self.truncated:
             self.truncated = True
-            self._start(self.send("Page.stopLoading"))
+            self.start(self.send("Page.stopLoading"))
 
     def _fail(self, params: dict[str, Any]) -> None:
         if self.document is None or params.get("requestId") != self.document.loader:
@@ -336,8 +342,8 @@ class Tab:
         self._dialogs += 1
         self.note("a dialog was dismissed")
         if self._dialogs > _MAX_DIALOGS and not self.stopped:
-            self._start(self.stop_scripts())
-        self._start(self.send("Page.handleJavaScriptDialog", {"accept": False}))
+            self.start(self.stop_scripts())
+        self.start(self.send("Page.handleJavaScriptDialog", {"accept": False}))
 
     def _check_mark(self) -> None:
         """Raise our own refusal of the main document, which looks like an answer of the site."""
