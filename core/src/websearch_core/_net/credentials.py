@@ -81,7 +81,7 @@ class Credentials:
             raise ConfigurationError("Credentials: headers: one name is given twice")
         if (self.bearer is not None) + (self.basic is not None) + ("authorization" in names) > 1:
             raise ConfigurationError("Credentials: give bearer, basic or the header Authorization, not several of them")
-        if not any(getattr(self, one.name) for one in fields(self)):
+        if self.bearer is None and self.basic is None and not self.headers and not self.cookies:
             raise ConfigurationError("Credentials: give bearer, basic, headers or cookies")
 
     def _conceal_basic(self) -> tuple[str, ApiKey] | None:
@@ -98,7 +98,7 @@ class Credentials:
         """Return the same with errors that name *origin*."""
         whose = f"credentials[{origin!r}]"
         changed: dict[str, Any] = {
-            "bearer": isinstance(self.bearer, ApiKey) and self.bearer.owned(whose, "bearer", ()) or None,
+            "bearer": None if self.bearer is None else _own(self.bearer, whose, "bearer"),
             "headers": {name: _own(key, whose, f"headers[{name!r}]") for name, key in self.headers.items()},
             "cookies": {name: _own(key, whose, f"cookies[{name!r}]") for name, key in self.cookies.items()},
         }

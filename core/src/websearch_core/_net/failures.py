@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Request
-from ..flow._redaction import keys_in, without_keys
+from ..flow._redaction import SecretRequest, keys_in, without_keys
 from .head import TOO_LONG
 from .proxy import Proxy
 from .system import is_failed_lookup
@@ -121,6 +121,8 @@ class _LogRedaction(logging.Filter):
             args: tuple[Any, ...] = record.args
             record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
         message = record.getMessage()
+        if isinstance(request, SecretRequest) and "set-cookie" in message.lower():
+            return False  # whoever has the cookie of a session is logged in, too
         redacted = without_keys(message, keys_in(request))
         if redacted != message:
             record.msg, record.args = redacted, ()

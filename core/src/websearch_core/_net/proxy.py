@@ -104,9 +104,9 @@ class Proxy:
         lines = [f"CONNECT {place} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
         return "\r\n".join([*lines, "", ""]).encode("ascii")
 
-    def check(self, arrived: bytes) -> None:
+    def check(self, arrived: bytes, port: int) -> None:
         """
-        Check the whole answer to the request for a tunnel.
+        Check the whole answer to the request for a tunnel to a *port*.
 
         Raises:
             AuthenticationError: The proxy wants a login.
@@ -125,9 +125,8 @@ class Proxy:
         if status >= 500:
             raise Unavailable(f"the proxy {self} cannot reach the page's server: it answers {status}")
         if not 200 <= status < 300:
-            failure = Unavailable(
-                f"the proxy {self} refuses a tunnel (CONNECT) to this host and port: it answers {status}"
-            )
+            why = "" if port == 443 else "; many proxies allow only port 443: resolve='here' needs the port of http, too"
+            failure = Unavailable(f"the proxy {self} refuses a tunnel (CONNECT) to port {port}: it answers {status}{why}")
             failure.temporary = False
             raise failure
         if more:
@@ -135,7 +134,7 @@ class Proxy:
 
     def make_login_error(self) -> ServiceError:
         """Make the error for a proxy that wants a login, or another one."""
-        given = bool(self.user or self.password)
+        given = bool(self.user) or self.password is not None
         return AuthenticationError(
             f"the proxy {self} "
             + ("does not accept the user and password in its URL" if given else f"asks for a login: proxy={_EXAMPLE}")
@@ -277,7 +276,7 @@ class Tunnel:
                 arrived = b""
                 while _END not in arrived and len(arrived) < _MAX_HEAD and (data := stream.read(_CHUNK, timeout)):
                     arrived += data
-                self._proxy.check(arrived)
+                self._proxy.check(arrived, port)
             except BaseException:
                 connection.close()
                 raise
@@ -305,7 +304,7 @@ class AsyncTunnel:
                 arrived = b""
                 while _END not in arrived and len(arrived) < _MAX_HEAD and (data := await stream.read(_CHUNK)):
                     arrived += data
-                self._proxy.check(arrived)
+                self._proxy.check(arrived, port)
             except BaseException:
                 await stream.aclose()
                 raise
