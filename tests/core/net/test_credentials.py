@@ -408,4 +408,4 @@ def test_the_contact_is_in_the_user_agent_of_pages_and_services(perform, site, c
     page, service = (headers["user-agent"] for _, headers, _ in site.requests)
     assert page == f"Mozilla/5.0 (compatible; websearch-core; +{contact or 'https://pypi.org/project/websearch-core'})"
     assert service.startswith("websearch-core/")
-    assert service.endswith(f" (+{contact})") is bool(contact)
+    assert service.endswith(f" (+{contact or 'https://pypi.org/project/websearch-core'})")

@@ -9,6 +9,7 @@ pytest-httpx and OpenTelemetry at the transport, respx at the connection below i
 from __future__ import annotations
 
 import importlib
+import re
 import ssl
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -16,6 +17,8 @@ from importlib.metadata import version
 from json import JSONEncoder
 from typing import Any, Literal
 
+from .._text.urls import is_web_url, serialize
+from ..errors import ConfigurationError
 from .backend import AsyncGuardedBackend, GuardedBackend
 from .certificates import trusted
 from .guard import Guard
@@ -31,6 +34,7 @@ _CORES = {"httpx": "httpcore", "httpx2": "httpcore2"}
 _MAX_IDLE = 20  # connections to the servers of pages
 _WITH_BODY = {"POST", "PUT", "PATCH"}  # they state the length of their body even if it is empty
 _to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_EMAIL = re.compile(r"(?:mailto:)?[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}")
 _HOME = "https://pypi.org/project/websearch-core"
 MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
 
@@ -169,9 +173,27 @@ def _parse_url(parse: Any, url: str) -> Any:
     return parse(url)
 
 
+def parse_contact(value: Any) -> str:
+    """
+    Return how to reach who sends requests, as a URL.
+
+    Raises:
+        ConfigurationError: It is neither a web page nor an email address.
+
+    """
+    text = value.strip() if isinstance(value, str) else ""
+    if _EMAIL.fullmatch(text):
+        return f"mailto:{text.removeprefix('mailto:')}"
+    if is_web_url(text) and not set(text) & set("();"):
+        return serialize(text)
+    raise ConfigurationError(
+        "contact: must be a page about your program, such as 'https://bot.example/about', or an email address"
+    )
+
+
 @cache
-def _find_version() -> str:
-    return version("websearch-core")  # it reads files
+def _find_name() -> str:
+    return f"websearch-core/{version('websearch-core')}"  # it reads files
 
 
 def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
@@ -183,6 +205,5 @@ def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
         for_pages: Whether it is for the servers of pages, which know the form that browsers use.
 
     """
-    if for_pages:
-        return f"Mozilla/5.0 (compatible; websearch-core; +{contact or _HOME})"
-    return f"websearch-core/{_find_version()}" + (f" (+{contact})" if contact else "")
+    place = contact or _HOME
+    return f"Mozilla/5.0 (compatible; websearch-core; +{place})" if for_pages else f"{_find_name()} (+{place})"

@@ -2,11 +2,11 @@
 Built-in reader: fetches a page, from public addresses only, and turns it into Markdown.
 
 No service, no key, no JavaScript. It follows redirects itself, so that every hop passes the guard, and sends no
-cookies, credentials or referrer. A page that only forwards its visitors (``<meta http-equiv="refresh">``, within five
+cookies or referrer, and credentials only to an origin that has some. A page that only forwards its visitors (``<meta http-equiv="refresh">``, within five
 seconds, with at most 300 characters of text) is a redirect too.
 
 A page that answers with status 400 or above is an error, never content: `Blocked`, `AccessDenied` (it needs a login or
-payment), `PageNotFound`. A challenge against robots is `Blocked` too, with any status, and a page that has no content
+payment), `PageNotFound`. So is one that asks for a password and says little else. A challenge against robots is `Blocked` too, with any status, and a page that has no content
 without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried after each of them:
 ``reader="direct,jina"``.
 
@@ -77,7 +77,7 @@ class Direct:
             or Office file, whose index is at its end, may be unreadable: that raises `TooLarge`.
         max_redirects: How many redirects to follow, by status or by a page that does nothing else.
         allow_downgrade: Follow redirects from https to http.
-        user_agent: The ``User-Agent`` to send.
+        user_agent: The ``User-Agent`` to send. Unset: one that names this library, and the ``contact`` of `Http`.
         links: ``keep`` the links of a page with their targets, keep only their ``text``, or ``drop`` them.
         comments: ``drop`` or ``keep`` readers' comments, unless the call or the `WebSearch` says so. Unset: an article
             drops them, other pages keep what belongs to them.
@@ -100,7 +100,7 @@ class Direct:
     max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
     max_redirects: Annotated[int, FoundFile(at_most=5)] = 5
     allow_downgrade: bool = False
-    user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
+    user_agent: str | None = None
     links: Literal["keep", "text", "drop"] = "keep"
     comments: Literal["drop", "keep"] | None = None
     reviews: Literal["drop", "keep"] | None = None
@@ -201,7 +201,9 @@ class Direct:
         raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
 
     def _request(self, url: str, accept: str) -> Request:
-        headers = {"User-Agent": self.user_agent, "Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
+        headers = {"Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
+        if self.user_agent:
+            headers["User-Agent"] = self.user_agent
         return Request(url=url, headers=headers, max_bytes=self.max_bytes, guarded=True)
 
     def _find_next(self, response: Response, here: str) -> Flow[str | None]:
@@ -228,14 +230,14 @@ class Direct:
         return there
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
-        page: Page = yield Call(self._parse, response, here, current_choices())
+        page: Page = yield Call(self._parse, response, here, current_choices(), url)
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated or response.status == 206:
             page = page.model_copy(update={"truncated": True})
             return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")
         return page
 
-    def _parse(self, response: Response, url: str, choices: Choices) -> Page:
+    def _parse(self, response: Response, url: str, choices: Choices, asked: str = "") -> Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
         check_response(response, self)  # off the event loop, since a long page is searched for marks of challenges
         from ..reading import read_bytes
@@ -259,7 +261,7 @@ class Direct:
         except TooLarge as error:
             raise TooLarge(f"direct read failed: {error}", provider=self.name) from error
         if page.media_type in HTML:
-            self._check_obstacles(response, page)
+            self._check_obstacles(response, page, asked)
         return page
 
     def _parse_refresh(self, response: Response, url: str, choices: Choices) -> str | None:
@@ -276,9 +278,9 @@ class Direct:
             return None
         return find_refresh(response.content, url, response.headers.get("content-type"))
 
-    def _check_obstacles(self, response: Response, page: Page) -> None:
+    def _check_obstacles(self, response: Response, page: Page, asked: str) -> None:
         """Raise what keeps a page that came without an error from being content."""
-        check_response(response, self, page.content)
+        check_response(response, self, page.content, asked)
         if not response.content.strip():
             raise UnsupportedContent("direct read failed: the page is empty", provider=self.name)
         if needs_scripts(page.content, response.content):
