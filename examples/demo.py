@@ -30,6 +30,7 @@ from llamaindex_websearch import WebSearchToolSpec
 from websearch_core import WebSearch
 from websearch_core.index import Index, crawl
 from websearch_core.render import CITE
+from websearch_core.settings import Settings
 
 console = Console(width=110, highlight=False)
 
@@ -40,7 +41,7 @@ def open_demo_web() -> Iterator[tuple[WebSearch, Site]]:
     with tempfile.TemporaryDirectory() as folder, Site() as site:
         path = Path(folder) / "index.db"
         options = {"local": {"path": path}}
-        with WebSearch("local", reader="direct", provider_options=options, allow=[site.url]) as web:
+        with WebSearch("local", reader="direct", settings=Settings.load(providers=options), internal=[site.url]) as web:
             report = web.run(crawl(f"{site.url}/", Index(path), web.reader))
             console.print(f"A web site on {site.url}: {report.added} pages read and indexed.\n", style="dim")
             yield web, site

@@ -46,7 +46,7 @@ def read_ours(reader: str, urls: Sequence[str]) -> list[Outcome]:
     """Read pages with one of our readers."""
 
     async def read_all() -> list[Outcome]:
-        web, outcomes = WebSearch(reader=reader, allow=["127.0.0.0/8"], attempts=1), []
+        web, outcomes = WebSearch(reader=reader, internal=["127.0.0.0/8"], retry=1), []
         for url in urls:
             began = time.monotonic()
             try:

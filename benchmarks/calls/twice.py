@@ -49,8 +49,8 @@ def measure(server: Server) -> Section:
     with tempfile.TemporaryDirectory() as folder, httpx.Client() as client:
         file = str(Path(folder) / "answers.db")
         cached = WebSearch("tavily", api_key=KEY, base_url=url, cache=file)
-        layer = Cache(location=file).wrap(Tavily(api_key=SecretStr(KEY), base_url=url))
-        flight = SingleFlight(_Nothing())
+        layer = Cache(location=file)(Tavily(api_key=SecretStr(KEY), base_url=url))
+        flight = SingleFlight()(_Nothing())
         cached.search(QUERY)
         requests = server.counts()
         once: dict[str, Callable[[], object]] = {

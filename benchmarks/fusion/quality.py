@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from benchmarks.fusion.runs import Run, documents_of, load_judgements, load_runs, ndcg
 from benchmarks.report import Goal, Section, Table
-from websearch_core import WebSearch
+from websearch_core import Timeout, WebSearch
 from websearch_core.layers import Fuse
 
 _DRAWS = 20
@@ -80,7 +80,9 @@ def _take_turns(runs: Sequence[Run], topic: str) -> Iterator[str]:
 
 def _mean_fused(runs: Sequence[Run], judgements: Judgements, layer: Fuse) -> float:
     async def search() -> float:
-        async with WebSearch(list(runs), layers=[layer], search_timeout=600) as web:  # tasks cost less than threads
+        async with WebSearch(
+            list(runs), layers=[layer], timeout=Timeout(search=600)
+        ) as web:  # tasks cost less than threads
             found = {topic: await web.asearch(topic, limit=10) for topic in judgements}
         return statistics.mean(ndcg(documents_of(found[topic]), grades) for topic, grades in judgements.items())
 

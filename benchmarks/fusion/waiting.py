@@ -61,7 +61,7 @@ def measure_waiting() -> Section:
     rows, ratios = [], []
     with _server() as url:
         late = [Late(f"late{n}", url, seconds) for n, seconds in enumerate(_DELAYS)]
-        with WebSearch(late[-1]) as slowest, WebSearch(late, fuse=True) as fused:
+        with WebSearch(late[-1]) as slowest, WebSearch(late, combine="fuse") as fused:
             for kind, cost in (("blocking", _blocking), ("async", _async)):
                 measured = compare(
                     {"slowest": cost(slowest), "fused": cost(fused)}, reference="slowest", rounds=_ROUNDS, warm_up=3

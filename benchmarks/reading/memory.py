@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple, cast
 from urllib.parse import quote
 
 from benchmarks.reading.worst_pages import PAGES, served
+from websearch_core.settings import Settings
 
 MAX_MEMORY = 64.0  # MiB above idle
 MAX_SECONDS = 5.0  # of CPU time
@@ -72,7 +73,7 @@ def cost(url: str, colour: Colour) -> Cost:
 
     # The memory of another process would not count.
     here = {"direct": {"isolate": False}}
-    web = WebSearch("duckduckgo", allow=["127.0.0.0/8"], timeout=60, provider_options=here)
+    web = WebSearch("duckduckgo", internal=["127.0.0.0/8"], timeout=60, settings=Settings.load(providers=here))
 
     def read(address: str) -> Page:
         return asyncio.run(web.aread(address)) if colour == "aread" else web.read(address)

@@ -112,7 +112,7 @@ class Webs:
             "search": (["tavily"], {}),
             "html": (["duckduckgo"], {}),
             "chain": (["tavily", "brave"], {}),
-            "fuse": (["tavily", "brave"], {"fuse": True}),
+            "fuse": (["tavily", "brave"], {"combine": "fuse"}),
             "cached": (["tavily"], {"cache": str(folder / "answers.db")}),
         }
         self.all = {
@@ -131,11 +131,10 @@ class Webs:
         return WebSearch(
             providers,
             reader="direct",
-            provider_options={name: options[name] for name in (*providers, "direct")},
-            allow=["127.0.0.0/8", self._base],
+            internal=["127.0.0.0/8", self._base],
             timeout=limit,
-            layers=[Retry(pause=0.01)],
-            settings=Settings(),
+            retry=Retry(pause=0.01),
+            settings=Settings(providers={name: options[name] for name in (*providers, "direct")}),
             **more,
         )
 

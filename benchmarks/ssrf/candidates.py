@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from benchmarks.ssrf.network import FIRST, REDIRECTS, SECOND, Network, read_rows
+from websearch_core import Http
 
 Fetch: TypeAlias = Callable[[str], Any]
 
@@ -54,7 +55,7 @@ def _websearch(library: str, *, colour: str) -> Callable[[], Fetch]:
         import_module(library)
         trusted = ssl.create_default_context()  # reads SSL_CERT_FILE, which our reader ignores for pages
         web = import_module("websearch_core").WebSearch(
-            reader="direct", allow=[], attempts=1, verify=trusted, http_library=library
+            reader="direct", internal=[], retry=1, http=Http(verify=trusted, library=library)
         )
         return _on_one_loop(web.aread) if colour == "async" else web.read
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.report import Goal, Section, Table, milliseconds, times
 from benchmarks.tenants.server import Server
-from websearch_core import WebSearch
+from websearch_core import Timeout, WebSearch
 from websearch_core.errors import WebSearchError
 from websearch_core.layers import Breaker, Retry, Throttle
 
@@ -95,7 +95,7 @@ def measure(server: Server) -> Section:
 
 async def _compare(url: str, attack: _Call) -> tuple[_Times, _Times, _Times]:
     others = [
-        WebSearch("tavily", api_key=f"other-{n}", base_url=url, allow=["127.0.0.0/8"], budget="1000000 calls")
+        WebSearch("tavily", api_key=f"other-{n}", base_url=url, internal=["127.0.0.0/8"], budget="1000000 calls")
         for n in range(_OTHERS)
     ]
     alone, beside, again = _Times(), _Times(), _Times()
@@ -150,19 +150,19 @@ def _last_percentile(spent: list[float]) -> float:
 
 
 def _make(url: str, **options: Any) -> WebSearch:
-    return WebSearch("tavily", api_key="hostile", base_url=url, allow=["127.0.0.0/8"], attempts=1, **options)
+    return WebSearch("tavily", api_key="hostile", base_url=url, internal=["127.0.0.0/8"], retry=1, **options)
 
 
 def _reading(path: str) -> Callable[[str], _Call]:
     def make(url: str) -> _Call:
-        web = _make(url, read_timeout=2)
+        web = _make(url, timeout=Timeout(read=2))
         return lambda number: web.aread(f"{url}/{path}?{number}")
 
     return make
 
 
 def _unresolved(url: str) -> _Call:
-    web = _make(url, read_timeout=2)
+    web = _make(url, timeout=Timeout(read=2))
     return lambda number: web.aread(f"http://name-{number}.hang.example/")
 
 
@@ -172,7 +172,7 @@ def _over_budget(url: str) -> _Call:
 
 
 def _throttled(url: str) -> _Call:
-    web = _make(url, layers=[Throttle(requests_per_second=1)])
+    web = _make(url, throttle=Throttle(requests_per_second=1))
     return lambda number: web.asearch(f"keys {number}")
 
 
@@ -181,8 +181,9 @@ def _broken(url: str) -> _Call:
         "tavily",
         api_key="hostile",
         base_url=f"{url}/hang",
-        search_timeout=2,
-        layers=[Retry(attempts=1), Breaker(failures=2)],
+        retry=Retry(attempts=1),
+        layers=[Breaker(failures=2)],
+        timeout=Timeout(search=2),
     )
     return lambda number: web.asearch(f"keys {number}")
 

@@ -19,7 +19,7 @@ PAGE = "https://keys.example/rotation"
 
 def answer(question: str) -> list[str]:
     """Stand in for your application: it makes its own tools, and returns what its agent said, last."""
-    tools = WebSearchToolkit(provider="tavily", provenance="seen", attempts=2).get_tools()
+    tools = WebSearchToolkit(provider="tavily", provenance="seen", retry=2).get_tools()
     state = create_agent(ScriptedChat(), tools).invoke({"messages": [{"role": "user", "content": question}]})
     return [str(message.content) for message in state["messages"] if message.content]
 

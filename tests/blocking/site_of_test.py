@@ -30,4 +30,4 @@ _server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
 threading.Thread(target=_server.serve_forever, daemon=True).start()
 
 url = f"http://127.0.0.1:{_server.server_port}"
-arguments = {"provider": "brave", "api_key": "SECRET-of-a-test", "base_url": url, "allow": [url]}
+arguments = {"provider": "brave", "api_key": "SECRET-of-a-test", "base_url": url, "internal": [url]}

@@ -90,6 +90,6 @@ def web(launch, guard, monkeypatch):
     from websearch_core.providers import Browser
 
     monkeypatch.setattr(Browser, "_make_launch", lambda self: launch)
-    made = WebSearch(reader=Browser(), allow=[f"{PUBLIC}/32"], attempts=1, timeout=90)  # a machine may be busy
+    made = WebSearch(reader=Browser(), internal=[f"{PUBLIC}/32"], retry=1, timeout=90)  # a machine may be busy
     made._sender.guard = guard
     return made

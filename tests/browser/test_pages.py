@@ -45,7 +45,7 @@ def site():
     accepted: list[str] = []
 
     async def read_all(origin: str) -> dict[str, Page | WebSearchError]:
-        web = WebSearch("duckduckgo", reader="browser", allow=["127.0.0.0/8"])
+        web = WebSearch("duckduckgo", reader="browser", internal=["127.0.0.0/8"])
         pages = await web.aread_many([origin + case.path for case in CASES], max_length=100_000)
         return dict(zip((case.name for case in CASES), pages, strict=True))
 
@@ -108,7 +108,7 @@ def unrendered(origin):
     """What the reader ``direct`` makes of the same pages."""
 
     async def read_all() -> dict[str, Page | WebSearchError]:
-        web = WebSearch("duckduckgo", reader="direct", allow=["127.0.0.0/8"])
+        web = WebSearch("duckduckgo", reader="direct", internal=["127.0.0.0/8"])
         pages = await web.aread_many([origin + case.path for case in CASES], max_length=100_000)
         return dict(zip((case.name for case in CASES), pages, strict=True))
 

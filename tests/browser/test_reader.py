@@ -109,7 +109,7 @@ def test_what_is_not_html_is_read_too(web, site, path, text):
 
 def test_the_domain_policy_holds_for_everything_a_page_loads(launch, guard, site, monkeypatch):
     monkeypatch.setattr(Browser, "_make_launch", lambda self: launch)
-    web = WebSearch(reader=Browser(), allow=[f"{PUBLIC}/32"], allowed_domains=["shop.example"], attempts=1)
+    web = WebSearch(reader=Browser(), internal=[f"{PUBLIC}/32"], allowed_domains=["shop.example"], retry=1)
     web._sender.guard = type(guard)(guard.networks, domains=web._sender.guard.domains, resolve=guard.resolve)
     shop = f"http://shop.example:{site.port}"
     site.seen.clear()
@@ -275,7 +275,7 @@ def test_a_browser_without_pages_ends(render, site, launch, monkeypatch):
 
 def test_a_screenshot_a_pdf_and_the_dom_come_with_the_page_if_they_are_asked_for(launch, guard, site, monkeypatch):
     monkeypatch.setattr(Browser, "_make_launch", lambda self: launch)
-    web = WebSearch(reader=Browser(screenshot=True, pdf=True, dom=True), allow=[f"{PUBLIC}/32"], attempts=1)
+    web = WebSearch(reader=Browser(screenshot=True, pdf=True, dom=True), internal=[f"{PUBLIC}/32"], retry=1)
 
     files = web.read(f"{site.origin}/ok").files
 

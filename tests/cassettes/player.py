@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from tests.cassettes import tape as tapes
+from websearch_core import Http
 from websearch_core.providers import known
 
 
@@ -27,10 +28,12 @@ def arguments(tape: tapes.Tape, reply: Callable[[httpx.Request], httpx.Response]
     """
     respond = reply or (lambda request: _respond(tape, request))
     return {
-        **tape["web"],
-        "attempts": 1,
-        "http_client": httpx.Client(transport=httpx.MockTransport(respond)),
-        "http_async_client": httpx.AsyncClient(transport=httpx.MockTransport(respond)),
+        **tapes.read_arguments(tape),
+        "retry": 1,
+        "http": Http(
+            client=httpx.Client(transport=httpx.MockTransport(respond)),
+            async_client=httpx.AsyncClient(transport=httpx.MockTransport(respond)),
+        ),
     }
 
 

@@ -20,6 +20,7 @@ import yaml
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError
 from websearch_core.flow import Response
 from websearch_core.providers import provider_class
+from websearch_core.settings import Settings
 
 FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
 SECRET_PARAMETERS = ["api_key", "key"]  # where services take the key in the URL; no cassette has them
@@ -77,7 +78,14 @@ def options(tape: Tape, provider: str) -> dict[str, Any]:
     """Return the options that *tape* has for the constructor of *provider*, without its key."""
     web = tape["web"]
     at = {"base_url": web["base_url"]} if "base_url" in web else {}
-    return {**at, **web.get("provider_options", {}).get(provider, {})}
+    return {**at, **web.get("providers", {}).get(provider, {})}
+
+
+def read_arguments(tape: Tape) -> dict[str, Any]:
+    """Return the arguments of the `WebSearch` of *tape*."""
+    web = dict(tape["web"])
+    providers = web.pop("providers", None)
+    return {**web, "settings": Settings.load(providers=providers)} if providers else web
 
 
 def responses(tape: Tape) -> list[Response]:
@@ -107,10 +115,10 @@ def call(tape: Tape, *, keyless: bool = False, concurrent: bool = False) -> Outc
         concurrent: Use the asynchronous method.
 
     """
-    options = {name: value for name, value in tape["web"].items() if not (keyless and name == "api_key")}
+    options = {name: value for name, value in read_arguments(tape).items() if not (keyless and name == "api_key")}
     verb = role(tape)
     argument, more = tape[verb]
-    web = WebSearch(**options, attempts=1)
+    web = WebSearch(**options, retry=1)
     try:
         if concurrent:
             outcome: Outcome = asyncio.run(getattr(web, f"a{verb}")(argument, **more))

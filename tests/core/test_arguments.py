@@ -5,10 +5,11 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from websearch_core import WebSearch
+from websearch_core import Http, WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, UnknownProvider, WebSearchError
 from websearch_core.flow import Flow
 from websearch_core.models import Page, SearchQuery
+from websearch_core.settings import Settings
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_a_wrong_argument_of_a_call_is_an_invalid_option(web, call, says):
 @pytest.mark.parametrize("wrong", [5, ["tavily"], {"tavily": 5}], ids=str)
 def test_provider_options_of_a_wrong_type_are_refused(wrong):
     with pytest.raises(ConfigurationError, match="provider_options: must map names of providers"):
-        WebSearch("duckduckgo", provider_options=wrong)
+        WebSearch("duckduckgo", settings=Settings.load(providers=wrong))
 
 
 def test_max_results_is_understood_as_limit():
@@ -141,20 +142,24 @@ def test_a_language_may_be_spelled_as_in_a_locale():
             ConfigurationError,
             "brave: api_key: the key is in quotation marks; leave them out",
         ),
-        (lambda: WebSearch("ddg", verify=False), ConfigurationError, "verify: must be an ssl.SSLContext; "),
-        (lambda: WebSearch("ddg", verify="ca.pem"), ConfigurationError, "verify: must be an ssl.SSLContext; "),
+        (lambda: WebSearch("ddg", http=Http(verify=False)), ConfigurationError, "verify: must be an ssl.SSLContext; "),
         (
-            lambda: WebSearch("ddg", http_client=httpx.AsyncClient()),
+            lambda: WebSearch("ddg", http=Http(verify="ca.pem")),
+            ConfigurationError,
+            "verify: must be an ssl.SSLContext; ",
+        ),
+        (
+            lambda: WebSearch("ddg", http=Http(client=httpx.AsyncClient())),
             ConfigurationError,
             "http_client: must be an httpx.Client, not AsyncClient",
         ),
         (
-            lambda: WebSearch("ddg", http_async_client=httpx.Client()),
+            lambda: WebSearch("ddg", http=Http(async_client=httpx.Client())),
             ConfigurationError,
             "http_async_client: must be an httpx.AsyncClient, not Client",
         ),
         (
-            lambda: WebSearch("ddg", http_client="x"),
+            lambda: WebSearch("ddg", http=Http(client="x")),
             ConfigurationError,
             "http_client: must be an httpx.Client, not str",
         ),
@@ -168,9 +173,13 @@ def test_a_language_may_be_spelled_as_in_a_locale():
             UnknownProvider,
             "unknown provider 'xyzzy'; those that can read: browser, crawl4ai, direct, ",
         ),
-        (lambda: WebSearch("ddg", provider_options={"brav": {}}), UnknownProvider, "did you mean brave? Known are "),
         (
-            lambda: WebSearch("ddg", provider_options={"ddg": {"paus": 1}}),
+            lambda: WebSearch("ddg", settings=Settings.load(providers={"brav": {}})),
+            UnknownProvider,
+            "did you mean brave? Known are ",
+        ),
+        (
+            lambda: WebSearch("ddg", settings=Settings.load(providers={"ddg": {"paus": 1}})),
             ConfigurationError,
             "paus: not an option; did you mean pause?",
         ),

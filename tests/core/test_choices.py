@@ -27,7 +27,7 @@ def url(server, http):
 
 
 def make(url, **arguments):
-    return WebSearch(reader="direct", allow=[url.rpartition("/")[0]], **arguments)
+    return WebSearch(reader="direct", internal=[url.rpartition("/")[0]], **arguments)
 
 
 @pytest.mark.enable_socket
@@ -43,10 +43,10 @@ def test_a_call_says_what_it_wants(url):
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"comments": "drop"},
-        {"settings": Settings(comments="drop")},
-        {"provider_options": {"direct": {"comments": "drop"}}},
-        {"comments": "drop", "provider_options": {"direct": {"comments": "keep"}}},
+        {"read_options": {"comments": "drop"}},
+        {"settings": Settings(read_options={"comments": "drop"})},
+        {"settings": Settings(providers={"direct": {"comments": "drop"}})},
+        {"settings": Settings(providers={"direct": {"comments": "keep"}}, read_options={"comments": "drop"})},
     ],
     ids=str,
 )
@@ -95,7 +95,7 @@ def test_a_wrong_choice_is_an_error():
     with pytest.raises(InvalidOption, match="comments: must be drop or keep, not 'none'"):
         WebSearch().read("https://page.example/", comments="none")
     with pytest.raises(ConfigurationError, match="reviews"):
-        WebSearch(reviews="all")
+        WebSearch(read_options={"reviews": "all"})
 
 
 def test_a_reader_that_cannot_choose_says_so():

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from websearch_core import Page, SearchQuery, WebSearch
+from websearch_core import Http, Page, SearchQuery, WebSearch
 from websearch_core.client._enforce import enforce_page
 from websearch_core.errors import (
     AllProvidersFailed,
@@ -29,6 +29,7 @@ from websearch_core.errors import (
     UnsupportedOption,
 )
 from websearch_core.keys import pickle_keys
+from websearch_core.settings import Settings
 from websearch_core.testing import SECRET
 
 pytestmark = pytest.mark.enable_socket
@@ -63,7 +64,7 @@ def tavily(server, http):
     server.answers["/search"] = http(HITS)
 
     def make(**options):
-        options = {"allow": ["127.0.0.0/8"], **options}
+        options = {"internal": ["127.0.0.0/8"], **options}
         return WebSearch("tavily", api_key="key", base_url=server.url, **options)
 
     return make
@@ -121,7 +122,7 @@ def test_each_failure_is_its_own_error(server, http, tavily, call, answer, kind)
     server.answers["/search"] = http(*answer)
 
     with pytest.raises(kind) as caught:
-        call(tavily(attempts=1), "search", "kelp")
+        call(tavily(retry=1), "search", "kelp")
     assert type(caught.value) is kind
     assert caught.value.provider == "tavily"
 
@@ -148,10 +149,12 @@ def test_a_hanging_service_leaves_time_for_the_next(server, http, endless, call)
     server.answers["/search"] = http(HITS)
     web = WebSearch(
         ["tavily", "searxng"],
-        provider_options={
-            "tavily": {"api_key": "key", "base_url": f"{server.url}/slow"},
-            "searxng": {"base_url": server.url},
-        },
+        settings=Settings.load(
+            providers={
+                "tavily": {"api_key": "key", "base_url": f"{server.url}/slow"},
+                "searxng": {"base_url": server.url},
+            }
+        ),
         timeout=2,
     )
     response = call(web, "search", "kelp")
@@ -164,7 +167,9 @@ def test_when_all_fail_each_cause_is_reported(server, http, call):
     server.answers["/search"] = http("{}", "401 Unauthorized")
     web = WebSearch(
         ["tavily", "searxng"],
-        provider_options={"tavily": {"api_key": "key", "base_url": server.url}, "searxng": {"base_url": server.url}},
+        settings=Settings.load(
+            providers={"tavily": {"api_key": "key", "base_url": server.url}, "searxng": {"base_url": server.url}}
+        ),
     )
     with pytest.raises(AllProvidersFailed, match="tavily search failed: 401.*searxng search failed: 401"):
         call(web, "search", "kelp")
@@ -173,7 +178,9 @@ def test_when_all_fail_each_cause_is_reported(server, http, call):
 def test_automatic_mode_falls_back_after_a_challenge_and_says_so(server, http, call):
     server.answers["/html/"] = http('<form id="challenge-form" action="//duckduckgo.com/anomaly.js">', "202 Accepted")
     server.answers["/search"] = http(HITS)
-    web = WebSearch(provider_options={"duckduckgo": {"base_url": server.url}, "tavily": {"base_url": server.url}})
+    web = WebSearch(
+        settings=Settings.load(providers={"duckduckgo": {"base_url": server.url}, "tavily": {"base_url": server.url}})
+    )
     response = call(web, "search", "kelp")
 
     assert response.notes == ("duckduckgo failed (blocked); answered by tavily",)
@@ -212,7 +219,7 @@ def test_a_page_behind_redirects_is_read(server, http, tavily, call):
 
 def test_a_redirect_to_where_the_guard_forbids_ends_there(server, http, call):
     server.answers["/"] = http("", "302 Found", "Location: http://127.0.0.2/secret")
-    web = WebSearch("duckduckgo", allow=[server.url])
+    web = WebSearch("duckduckgo", internal=[server.url])
 
     with pytest.raises(UnsafeURL):
         call(web, "read", server.url)
@@ -286,7 +293,7 @@ def test_a_budget_of_tokens_replaces_that_of_characters(tavily, forest, call, mo
         return len(text.split())
 
     assert call(tavily(), "read", forest).content_length > 10_000
-    web = tavily(max_tokens=100, token_counter=words)
+    web = tavily(read_options={"max_tokens": 100, "token_counter": words})
     assert 60 <= words(call(web, "read", forest).content) <= 100
     assert 5 <= words(call(web, "read", forest, max_tokens=10).content) <= 10
     assert call(web, "read", forest, max_length=9_000).content_length > 5_000
@@ -303,7 +310,7 @@ def test_choosing_a_part_does_not_block_the_event_loop(tavily, forest):
         return len(text)
 
     async def read():
-        async with tavily(token_counter=counting) as web:
+        async with tavily(read_options={"token_counter": counting}) as web:
             await web.aread(forest, max_tokens=500, query="kelp")
         return threading.get_ident()
 
@@ -369,7 +376,7 @@ def test_nothing_is_read_unless_asked_for(server, tavily, shelf, call):
 def test_reading_the_first_results_keeps_to_the_time_of_the_call(server, http, tavily, shelf, call):
     server.answers["/missing"] = lambda connection: connection.recv(1)  # says nothing
     started = time.monotonic()
-    response = call(tavily(timeout=5.0, attempts=1), "search", "giant kelp", read_top=2)
+    response = call(tavily(timeout=5.0, retry=1), "search", "giant kelp", read_top=2)
 
     assert "half a metre" in response.results[0].content
     assert response.notes == ("the 2nd result could not be read (timed_out): only its snippet is known",)
@@ -377,7 +384,7 @@ def test_reading_the_first_results_keeps_to_the_time_of_the_call(server, http, t
 
 
 def test_results_are_read_from_public_addresses_only(server, tavily, shelf, call):
-    response = call(tavily(allow=["10.0.0.0/8"]), "search", "giant kelp", read_top=1)
+    response = call(tavily(internal=["10.0.0.0/8"]), "search", "giant kelp", read_top=1)
 
     assert response.results[0].content is None
     assert response.notes == ("the 1st result could not be read (unsafe_url): only its snippet is known",)
@@ -433,7 +440,7 @@ def test_your_own_client_serves_the_services():
         seen.append(request)
         return httpx.Response(200, json=HITS)
 
-    web = WebSearch("tavily", api_key="key", http_client=httpx.Client(transport=httpx.MockTransport(handler)))
+    web = WebSearch("tavily", api_key="key", http=Http(client=httpx.Client(transport=httpx.MockTransport(handler))))
 
     assert web.search("kelp").results
     assert seen[0].headers["authorization"] == "Bearer key"
@@ -444,7 +451,7 @@ def test_a_reader_of_your_own_never_sees_a_url_that_leads_inside(server, http, c
     monkeypatch.setattr("websearch_core._net.system.resolve_name", lambda name, port: names[name])
     monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
     server.answers["/"] = http({"data": {"content": "text"}})
-    web = WebSearch("duckduckgo", reader="jina", provider_options={"jina": {"base_url": server.url}})
+    web = WebSearch("duckduckgo", reader="jina", settings=Settings.load(providers={"jina": {"base_url": server.url}}))
 
     assert call(web, "read", "https://page.example/").content == "text"
     for inside in ("http://192.168.1.1/admin", "https://wiki.example/", "http://mixed.example/"):
@@ -534,9 +541,7 @@ def test_the_time_for_many_pages_is_for_all_of_them_together(server, http, tavil
     paths = [f"/slow/{number}" for number in range(20)]
     server.answers |= dict.fromkeys(paths, lambda connection: connection.recv(1))  # says nothing
     started = time.monotonic()
-    quick, *slow = call(
-        tavily(attempts=1), "read_many", [server.url + path for path in ("/quick", *paths)], timeout=5.0
-    )
+    quick, *slow = call(tavily(retry=1), "read_many", [server.url + path for path in ("/quick", *paths)], timeout=5.0)
 
     assert quick.title == "Kelp"
     assert {TimedOut} == {type(page) for page in slow}
@@ -547,7 +552,7 @@ def test_the_time_for_many_pages_is_that_of_one_for_every_eight(server, tavily, 
     paths = [f"/slow/{number}" for number in range(17)]
     server.answers |= dict.fromkeys(paths, lambda connection: connection.recv(1))
     started = time.monotonic()
-    pages = call(tavily(attempts=1, timeout=0.3), "read_many", [server.url + path for path in paths])
+    pages = call(tavily(retry=1, timeout=0.3), "read_many", [server.url + path for path in paths])
 
     assert {TimedOut} == {type(page) for page in pages}
     assert 0.8 < time.monotonic() - started < 15
@@ -562,7 +567,7 @@ def test_a_client_of_your_own_cannot_outlast_the_deadline_either(server, endless
     started = time.monotonic()
 
     with httpx.Client() as own, pytest.raises(TimedOut):
-        WebSearch("searxng", base_url=server.url, timeout=0.5, attempts=1, http_client=own).search("kelp")
+        WebSearch("searxng", base_url=server.url, timeout=0.5, retry=1, http=Http(client=own)).search("kelp")
     assert time.monotonic() - started < 15
 
 
@@ -580,7 +585,9 @@ def test_a_page_in_no_index_is_read_without_remark(server, http, tmp_path, call)
 
     server.answers["/"] = http(PAGE, "200 OK", "Content-Type: text/html")
     Index(tmp_path / "i.db").add(Page(url="https://a.example/", final_url="https://a.example/", content="kelp"))
-    web = WebSearch("local", provider_options={"local": {"path": tmp_path / "i.db"}}, allow=[server.url])
+    web = WebSearch(
+        "local", settings=Settings.load(providers={"local": {"path": tmp_path / "i.db"}}), internal=[server.url]
+    )
 
     assert call(web, "read", server.url).notes == ()
     assert call(web, "read", "https://a.example/").content == "kelp"

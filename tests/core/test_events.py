@@ -97,7 +97,7 @@ def test_every_event_is_plain_data_without_keys(search):
 def test_a_retry_says_how_long_it_waits_and_why(search):
     heard = []
     with pytest.raises(errors.RateLimited):
-        search(WebSearch(Sea(), layers=[Retry(attempts=3)], on_event=heard.append), "storm")
+        search(WebSearch(Sea(), retry=Retry(attempts=3), on_event=heard.append), "storm")
 
     waits = [event for event in heard if isinstance(event, Wait)]
     assert [(wait.provider, wait.attempt, wait.seconds, wait.reason) for wait in waits] == [
@@ -109,7 +109,7 @@ def test_a_retry_says_how_long_it_waits_and_why(search):
 
 def test_a_fallback_says_what_it_moved_on_from(search):
     heard = []
-    search(WebSearch([Sea(), Lake()], attempts=1, on_event=heard.append), "storm")
+    search(WebSearch([Sea(), Lake()], retry=1, on_event=heard.append), "storm")
 
     (failover,) = (event for event in heard if isinstance(event, Failover))
     assert (failover.provider, failover.next_provider, failover.error.code) == ("sea", "lake", "rate_limited")
@@ -156,7 +156,7 @@ def test_a_layer_announces_its_own_events(search):
             return (yield from self.inner.search(query))
 
     heard = []
-    search(WebSearch(Sea(), layers=[Cache()], on_event=heard.append), "kelp")
+    search(WebSearch(Sea(), cache=Cache(), on_event=heard.append), "kelp")
 
     assert heard[1].as_json() == {"provider": "sea"}
     assert heard[1].name == "cache_hit"
@@ -220,12 +220,12 @@ def test_a_logger_that_is_none_is_refused(logger):
 
 def test_the_log_says_what_happened_without_queries_keys_and_queries_of_urls(search, caplog):
     caplog.set_level(logging.INFO, "websearch_core")
-    web = WebSearch([Sea(), Lake()], reader=Sea(), layers=[Retry(attempts=2)])
+    web = WebSearch([Sea(), Lake()], reader=Sea(), retry=Retry(attempts=2))
     search(web, "kelp")
     search(web, "storm")
     web.read(URL)
     with pytest.raises(errors.RateLimited):
-        WebSearch(Sea(), attempts=1).search("storm")
+        WebSearch(Sea(), retry=1).search("storm")
 
     lines = [record.getMessage() for record in caplog.records]
     assert [line.partition(" in ")[0].partition(" after 0.")[0] for line in lines] == [
@@ -255,7 +255,7 @@ def test_the_log_has_the_query_at_debug_level(search, caplog):
 def test_the_log_shows_no_more_of_a_url_than_where_it_is(caplog, url):
     caplog.set_level(logging.INFO, "websearch_core")
     with contextlib.suppress(WebSearchError):
-        WebSearch(Sea(), reader="direct", attempts=1).read(url)
+        WebSearch(Sea(), reader="direct", retry=1).read(url)
 
     (line,) = [record.getMessage() for record in caplog.records if " read (" in record.getMessage()]
     assert "hush" not in line
@@ -274,7 +274,7 @@ def hear(event):
 
 
 def test_hooks_and_loggers_survive_copies_and_pickles():
-    web = WebSearch("brave", api_key=SECRET, on_event=hear, logger=logging.getLogger("mine"))
+    web = WebSearch("brave", api_key=SECRET, on_event=hear)
     copied = pickle.loads(pickle.dumps(web))
 
     assert [listener.hook for listener in copied._listeners][1] is hear
@@ -282,7 +282,7 @@ def test_hooks_and_loggers_survive_copies_and_pickles():
 
 def test_layers_that_are_made_by_hand_announce_too():
     heard = []
-    chain = Fallback((Retry(Sea(), attempts=2, pause=0), Lake()))
+    chain = Fallback()(Retry(attempts=2, pause=0)(Sea()), Lake())
     WebSearch(chain, on_event=heard.append).search("storm")
 
     assert [event.name for event in heard if isinstance(event, Wait | Failover)] == ["wait", "failover"]

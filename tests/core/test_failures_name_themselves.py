@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.faults.server import Server, http
-from websearch_core import WebSearch
+from websearch_core import Http, WebSearch
 from websearch_core._text.urls import describe_url
 from websearch_core.errors import (
     AllProvidersFailed,
@@ -25,6 +25,7 @@ from websearch_core.errors import (
 from websearch_core.events import _log
 from websearch_core.providers import Brave, Tavily
 from websearch_core.render import error_as_json, render_error
+from websearch_core.settings import Settings
 
 KEY = "k3y-of-the-operator-0123456789"
 WRONG_KEY = http(b'{"detail": {"error": "Unauthorized"}}', "401 Unauthorized", "Content-Type: application/json")
@@ -60,7 +61,7 @@ def fail_async(web, method, *arguments):
 @pytest.mark.enable_socket
 @pytest.mark.parametrize("way", ["blocking", "async"])
 def test_a_service_that_cannot_be_reached_is_named_with_its_url(way, nobody_listens):
-    web = WebSearch("tavily", api_key=KEY, base_url=nobody_listens, attempts=1)
+    web = WebSearch("tavily", api_key=KEY, base_url=nobody_listens, retry=1)
     error = fail(lambda: web.search("kelp")) if way == "blocking" else fail_async(web, "asearch", "kelp")
 
     assert (error.provider, error.url) == ("tavily", f"{nobody_listens}/search")
@@ -86,7 +87,7 @@ def test_a_refused_key_is_named_with_where_it_came_from(monkeypatch):
 def test_a_chain_says_who_failed_and_how(fuse, nobody_listens):
     with closing(Server([WRONG_KEY])) as server:
         providers = [Tavily(api_key=KEY, base_url=nobody_listens), Brave(api_key=KEY, base_url=server.url)]
-        error = fail(lambda: WebSearch(providers, fuse=fuse, attempts=1).search("kelp"))
+        error = fail(lambda: WebSearch(providers, combine="fuse" if fuse else "first", retry=1).search("kelp"))
 
     assert isinstance(error, AllProvidersFailed)
     assert "tavily: cannot connect to the service" in str(error)
@@ -101,7 +102,7 @@ def test_a_chain_says_who_failed_and_how(fuse, nobody_listens):
 @pytest.mark.parametrize("way", ["blocking", "async", "many"])
 def test_a_page_that_is_missing_says_which(way):
     with closing(Server([GONE])) as site:
-        web = WebSearch("tavily", api_key=KEY, reader="direct", allow=["127.0.0.0/8"])
+        web = WebSearch("tavily", api_key=KEY, reader="direct", internal=["127.0.0.0/8"])
         url = f"{site.url}/a?page=2&token=s3cret#part"
         match way:
             case "blocking":
@@ -135,7 +136,7 @@ def test_a_model_does_not_read_where_a_service_is(monkeypatch):
 
     place = "http://10.1.2.3:8080"
     client = httpx.Client(transport=httpx.MockTransport(refuse))
-    web = WebSearch("tavily", api_key=KEY, base_url=place, allow=[place], http_client=client, attempts=1)
+    web = WebSearch("tavily", api_key=KEY, base_url=place, internal=[place], retry=1, http=Http(client=client))
     error = fail(lambda: web.search("kelp"))
 
     assert error.url == "http://10.1.2.3:8080/search"
@@ -201,9 +202,9 @@ def test_an_operator_is_warned_once_an_hour_of_what_only_people_can_mend(monkeyp
     monkeypatch.setattr(_log.time, "monotonic", lambda: now)
     with closing(Server([WRONG_KEY])) as server, closing(Server([FOUND])) as other:
         options = {"tavily": {"base_url": server.url}, "exa": {"base_url": other.url, "api_key": KEY}}
-        both = {"provider": ["tavily", "exa"], "provider_options": options}
+        both = {"provider": ["tavily", "exa"], "settings": Settings.load(providers=options)}
         alone = {"provider": "tavily", "base_url": server.url}
-        for web in (WebSearch(**alone), WebSearch(**alone), WebSearch(**both), WebSearch(**both, fuse=True)):
+        for web in (WebSearch(**alone), WebSearch(**alone), WebSearch(**both), WebSearch(**both, combine="fuse")):
             for _ in range(2):
                 with suppress(AuthenticationError):
                     web.search("kelp")
@@ -226,7 +227,7 @@ def test_a_page_that_blocks_us_is_no_business_of_an_operators_but_a_search_engin
         "cf-mitigated: challenge",
     )
     with closing(Server([blocked])) as site:
-        fail(lambda: WebSearch(reader="direct", allow=["127.0.0.0/8"]).read(f"{site.url}/a"))
+        fail(lambda: WebSearch(reader="direct", internal=["127.0.0.0/8"]).read(f"{site.url}/a"))
         assert caplog.messages == []
         fail(lambda: WebSearch("duckduckgo", base_url=site.url).search("kelp"))
 

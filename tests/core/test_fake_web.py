@@ -11,6 +11,7 @@ import pytest
 from websearch_core import Page, SearchResponse, SearchResult, WebSearch, errors
 from websearch_core.layers import leaves
 from websearch_core.providers import Local, Tavily
+from websearch_core.settings import Settings
 from websearch_core.testing import SECRET, FakeWeb
 
 KELP = {
@@ -117,7 +118,7 @@ def test_first_results_are_read_from_the_same_web(call):
 def test_it_fails_as_it_was_told_by_query_url_or_pattern(call):
     limited = errors.RateLimited("fake search failed: 429", retry_after=7, status=429)
     fake = FakeWeb(errors={"storm": limited, "https://sea.example/*": errors.Unavailable("down")})
-    web = WebSearch(fake, attempts=1)
+    web = WebSearch(fake, retry=1)
 
     for _ in range(2):
         with pytest.raises(errors.RateLimited, match="429") as caught:
@@ -138,7 +139,7 @@ def test_a_list_of_errors_is_used_up_so_retries_can_be_tested(call):
 
 def test_a_delay_counts_against_the_time_limit(call):
     with pytest.raises(errors.TimedOut):
-        call(WebSearch(FakeWeb(delay=60), timeout=0.1, attempts=1), "search", "kelp")
+        call(WebSearch(FakeWeb(delay=60), timeout=0.1, retry=1), "search", "kelp")
     started = time.monotonic()
     call(WebSearch(FakeWeb(delay=0.05)), "search", "kelp")
     assert time.monotonic() - started >= 0.05
@@ -164,7 +165,7 @@ def test_a_page_of_a_wrong_type_is_named():
 
 def test_two_webs_in_a_chain_fall_back(call):
     down = FakeWeb(errors={"*": errors.Unavailable("down", provider="down")}, name="down")
-    web = WebSearch([down, FakeWeb(results=[KELP])], attempts=1)
+    web = WebSearch([down, FakeWeb(results=[KELP])], retry=1)
 
     assert call(web, "search", "kelp").notes == ("down failed (unavailable); answered by fake",)
 
@@ -190,7 +191,7 @@ def test_an_object_that_can_read_reads_but_a_name_does_not(monkeypatch):
     assert reader("tavily") == ["direct"]
     assert reader(Tavily(api_key=SECRET)) == ["tavily"]
     assert reader(Tavily(api_key=SECRET), reader="direct") == ["direct"]
-    assert reader(["brave", FakeWeb()], provider_options={"brave": {"api_key": SECRET}}) == ["fake"]
+    assert reader(["brave", FakeWeb()], settings=Settings.load(providers={"brave": {"api_key": SECRET}})) == ["fake"]
     assert reader([FakeWeb(name="a"), FakeWeb(name="b")]) == ["a", "b"]
     monkeypatch.setenv("WEB_SEARCH_READER", "jina")
     assert reader("tavily") == ["jina"]

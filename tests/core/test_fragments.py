@@ -7,10 +7,11 @@ import json
 import httpx
 import pytest
 
-from websearch_core import Page, WebSearch
+from websearch_core import Http, Page, WebSearch
 from websearch_core.errors import PageNotFound, UnsafeURL
 from websearch_core.models import SearchResponse, SearchResult
 from websearch_core.providers.local import Local
+from websearch_core.settings import Settings
 
 PAGE = "https://site.example/page?a=b"
 LEAK = f"{PAGE}#d=THE-SECRET"
@@ -75,7 +76,12 @@ def test_nor_is_a_service_nor_how_the_url_is_spelt(name, url):
         return httpx.Response(200, json=answer)
 
     with httpx.Client(transport=httpx.MockTransport(handle)) as client:
-        web = WebSearch("duckduckgo", reader=name, provider_options={name: {"api_key": "key"}}, http_client=client)
+        web = WebSearch(
+            "duckduckgo",
+            reader=name,
+            settings=Settings.load(providers={name: {"api_key": "key"}}),
+            http=Http(client=client),
+        )
         page = web.read(url)
 
     assert (page.url, page.content) == (url, "kelp")

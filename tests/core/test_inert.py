@@ -175,7 +175,7 @@ def test_links_of_pages_of_any_reader_are_what_was_asked_for(links, text):
             return page_of("A [go](https://target.example/x) and [ref][1]\n\n[1]: https://ref.example/", links=(url,))
             yield
 
-    page = WebSearch("duckduckgo", reader=Elsewhere(), links=links).read(URL)
+    page = WebSearch("duckduckgo", reader=Elsewhere(), read_options={"links": links}).read(URL)
     assert page.content.strip() == text
     assert bool(page.links) == (links == "keep")
 

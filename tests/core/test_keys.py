@@ -79,7 +79,7 @@ def test_a_function_gives_the_key_at_the_time_of_each_request():
 
 
 def test_a_function_may_stand_in_the_options_of_a_provider():
-    web = WebSearch("brave", provider_options={"brave": {"api_key": key_of_a_module}})
+    web = WebSearch("brave", settings=Settings.load(providers={"brave": {"api_key": key_of_a_module}}))
     assert sent(leaf(web)) == KEY
 
 
@@ -224,7 +224,7 @@ def test_a_copy_in_this_process_keeps_the_key():
 
 
 def test_a_pickle_holds_no_key_and_says_so_when_it_is_used():
-    data = pickle.dumps(WebSearch("brave", api_key=KEY, provider_options={"tavily": {"api_key": KEY}}))
+    data = pickle.dumps(WebSearch("brave", api_key=KEY, settings=Settings.load(providers={"tavily": {"api_key": KEY}})))
     assert KEY.encode() not in data
     twin = pickle.loads(data)
 
@@ -302,7 +302,9 @@ class Mine:
 
 
 def test_a_key_that_is_not_needed_may_be_missing():
-    twin = pickle.loads(pickle.dumps(WebSearch("tavily", api_key=KEY, provider_options={"tavily": {"keyless": True}})))
+    twin = pickle.loads(
+        pickle.dumps(WebSearch("tavily", api_key=KEY, settings=Settings.load(providers={"tavily": {"keyless": True}})))
+    )
 
     assert isinstance(leaf(twin), Tavily)
     assert "Authorization" not in next(leaf(twin).search(SearchQuery.of("kelp"))).headers

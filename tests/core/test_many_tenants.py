@@ -210,7 +210,7 @@ class TestConnections:
         await web.aclose()
 
     def test_connections_to_pages_are_never_shared(self, service):
-        tenants = make_tenants(service, "timeout", allow=["127.0.0.0/8"])
+        tenants = make_tenants(service, "timeout", internal=["127.0.0.0/8"])
         for web in (tenants.web, tenants.find({"timeout": 9})):
             web.read(service.url + "/page")
         assert service.connections == [[""], [""]]
@@ -241,7 +241,7 @@ class TestLayers:
         await web.aclose()
 
     def test_one_budget_has_an_account_for_each_tenant(self, service, tmp_path):
-        web = make(service, "ours", layers=[Budget(limit="1 call/day per tenant", usage_file=tmp_path / "usage.db")])
+        web = make(service, "ours", budget=Budget(limit="1 call/day per tenant", usage_file=tmp_path / "usage.db"))
         for tenant in ("ann", "bob"):
             with charge_to(tenant):
                 web.search("tides")
@@ -276,9 +276,9 @@ class TestLayers:
         assert bob.search("tides").results
 
     def test_a_page_that_one_policy_allows_is_not_given_under_another(self, service, tmp_path):
-        policies = [{"allow": ["127.0.0.0/8"]}, {"allow": ["127.0.0.0/8"], "blocked_domains": ["sea.example"]}]
+        policies = [{"internal": ["127.0.0.0/8"]}, {"internal": ["127.0.0.0/8"], "blocked_domains": ["sea.example"]}]
         for policy in policies:
-            make(service, "ann", layers=[Cache(location=tmp_path / "cache.db")], **policy).read(service.url + "/page")
+            make(service, "ann", cache=Cache(location=tmp_path / "cache.db"), **policy).read(service.url + "/page")
         assert service.keys == ["", ""]
 
     def test_a_budget_that_is_used_up_stops_one_tenant_only(self, service):
@@ -295,7 +295,7 @@ class TestLayers:
         assert len(queues) == len({id(queue) for queue in queues}) == 2
 
     def test_hosts_of_pages_have_other_queues_for_each_tenant(self, service):
-        tenants = make_tenants(service, "timeout", layers=[Robots()])
+        tenants = make_tenants(service, "timeout", robots=Robots())
         readers = [web.reader for web in (tenants.web, tenants.find({"timeout": 9}))]
         hosts = [part._hosts for reader in readers for part in parts(reader) if hasattr(part, "_hosts")]
         assert len(hosts) == len({id(one) for one in hosts}) == 2

@@ -27,7 +27,7 @@ def browser(url):
 def test_the_next_reader_is_asked(server, http, body, code):
     server.answers["/app"] = http(body, "200 OK", "Content-Type: text/html")
     rendering = from_function("rendering", read=browser, allow=["127.0.0.0/8"])
-    with WebSearch("duckduckgo", reader=["direct", rendering], allow=["127.0.0.0/8"]) as web:
+    with WebSearch("duckduckgo", reader=["direct", rendering], internal=["127.0.0.0/8"]) as web:
         page = web.read(f"{server.url}/app")
         same = asyncio.run(web.aread(f"{server.url}/app"))
 
@@ -37,7 +37,7 @@ def test_the_next_reader_is_asked(server, http, body, code):
 
 def test_no_third_party_is_asked_unless_it_is_named(server, http):
     server.answers["/app"] = http(SHELL, "200 OK", "Content-Type: text/html")
-    with WebSearch("duckduckgo", allow=[server.url]) as web, pytest.raises(NeedsBrowser):
+    with WebSearch("duckduckgo", internal=[server.url]) as web, pytest.raises(NeedsBrowser):
         web.read(f"{server.url}/app")
 
 
@@ -89,7 +89,7 @@ def test_a_hostile_page_does_not_hold_the_event_loop(server, http, body, kind):
 
     async def read():
         ticking = asyncio.create_task(tick())
-        async with WebSearch("duckduckgo", allow=[server.url], timeout=60) as web:
+        async with WebSearch("duckduckgo", internal=[server.url], timeout=60) as web:
             page = await web.aread(f"{server.url}/kelp")
         ticking.cancel()
         return page

@@ -35,6 +35,7 @@ from websearch_core.provider._function import from_function
 from websearch_core.provider._http import check_options, redact
 from websearch_core.provider._ports import check_port
 from websearch_core.providers.brave import Brave
+from websearch_core.settings import Settings
 from websearch_core.testing import play
 
 KELP = SearchQuery.of("kelp")
@@ -98,7 +99,7 @@ def listed(websearch, name):
 
 
 def test_a_plain_class_is_chosen_by_name_and_gets_its_options(harbour, monkeypatch):
-    web = WebSearch("harbour", api_key="key", provider_options={"harbour": {"tide": "low"}})
+    web = WebSearch("harbour", api_key="key", settings=Settings.load(providers={"harbour": {"tide": "low"}}))
     (leaf,) = leaves(web.provider)
 
     assert web.search("kelp").provider == "harbour"
@@ -125,7 +126,7 @@ def test_a_plain_class_without_its_key_says_what_is_missing(harbour):
 )
 def test_a_plain_class_with_a_wrong_option_is_a_configuration_error_without_the_key(harbour, options, complaint):
     with pytest.raises(ConfigurationError, match=complaint) as caught:
-        WebSearch("harbour", api_key="SECRET", provider_options={"harbour": options})
+        WebSearch("harbour", api_key="SECRET", settings=Settings.load(providers={"harbour": options}))
     assert "SECRET" not in str(caught.value)
 
 
@@ -267,7 +268,7 @@ def test_an_async_method_is_refused_with_what_to_write_instead(mine, role, webse
     with pytest.raises(ConfigurationError, match=complaint):
         WebSearch(**{"provider" if role == "search" else "reader": mine})
     with pytest.raises(ConfigurationError, match=complaint):
-        WebSearch(Fallback((Brave(api_key="key"), mine)))
+        WebSearch(Fallback()(Brave(api_key="key"), mine))
 
     monkeypatch.setattr("websearch_core._registry._registered", {"mine": type(mine)})
     assert "is an async def" in listed(websearch, "mine")["problem"]
@@ -408,7 +409,7 @@ def test_what_a_function_raises_is_an_error_of_ours_without_its_words(raised, ki
     def fail(_):
         raise raised
 
-    web = WebSearch(from_function("harbour", search=fail), reader=from_function("harbour", read=fail), attempts=1)
+    web = WebSearch(from_function("harbour", search=fail), reader=from_function("harbour", read=fail), retry=1)
     for ask in (web.search, web.read):
         with pytest.raises(kind) as caught:
             ask("https://a.example/")

@@ -8,7 +8,7 @@ import json
 import httpx
 import pytest
 
-from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch
+from websearch_core import Http, Page, SearchQuery, SearchResponse, SearchResult, WebSearch
 from websearch_core.errors import (
     ConfigurationError,
     DomainNotAllowed,
@@ -192,7 +192,7 @@ def test_a_redirect_outside_is_not_followed(server, http, method, library):
     server.answers["/page"] = http("", "302 Found", f"Location: {elsewhere}/secret")
     server.answers["/inside"] = http("", "302 Found", "Location: /text")
     server.answers["/text"] = http("Tide tables.", "200 OK", "Content-Type: text/plain")
-    options = {"allow": ["127.0.0.0/8", "::1/128"], "http_library": library, "allowed_domains": ["127.0.0.1"]}
+    options = {"internal": ["127.0.0.0/8", "::1/128"], "http": Http(library=library), "allowed_domains": ["127.0.0.1"]}
 
     async def aread(ours, url):
         async with ours:
@@ -221,7 +221,7 @@ def test_a_reading_service_gets_no_url_outside_and_may_not_return_one():
         return httpx.Response(200, json={"code": 200, "data": data})
 
     client = httpx.Client(transport=httpx.MockTransport(answer))
-    ours = WebSearch("duckduckgo", reader="jina", http_client=client, allowed_domains=["python.org"])
+    ours = WebSearch("duckduckgo", reader="jina", allowed_domains=["python.org"], http=Http(client=client))
 
     with pytest.raises(DomainNotAllowed):
         ours.read("https://evil.example/")
@@ -232,7 +232,7 @@ def test_a_reading_service_gets_no_url_outside_and_may_not_return_one():
 
 
 def test_snippets_are_cut_in_every_format():
-    response = web(max_snippet_chars=50).search("tides")
+    response = web(search_options={"max_snippet_chars": 50}).search("tides")
 
     assert {len(result.snippet) for result in response.results} == {50}
     shown = [render_search(response, form) for form in ("text", "markdown", "json")]
@@ -249,7 +249,7 @@ def test_a_cut_never_leaves_half_an_escape_sequence():
             yield
 
     for most in range(1, 20):
-        (result,) = web(Stars(), max_snippet_chars=most).search("stars").results
+        (result,) = web(Stars(), search_options={"max_snippet_chars": most}).search("stars").results
         assert len(result.snippet) <= most
         assert not result.snippet.removesuffix("…").endswith("\\")
 
@@ -260,7 +260,7 @@ def test_the_default_length_of_a_page_is_an_argument():
             return Page(url=url, final_url=url, content="Tide tables. " * 1_000, provider=self.name)
             yield
 
-    ours = web(Long(), max_length=500)
+    ours = web(Long(), read_options={"max_length": 500})
     assert ours.read("https://python.org/").content_length <= 500
     assert 500 < ours.read("https://python.org/", max_length=900).content_length <= 900
 
@@ -270,7 +270,7 @@ def test_the_default_length_of_a_page_is_an_argument():
     [
         ({"allowed_domains": ["python.org/docs"]}, r"allowed_domains\.0: 'python.org/docs' is not a domain"),
         ({"blocked_domains": ["a b"]}, r"blocked_domains\.0: 'a b' is not a domain"),
-        ({"max_snippet_chars": 0}, "max_snippet_chars"),
+        ({"search_options": {"max_snippet_chars": 0}}, "max_snippet_chars"),
         ({"max_length": 0}, "max_length"),
         ({"allowed_domain": ["python.org"]}, "did you mean allowed_domains"),
     ],

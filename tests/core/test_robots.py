@@ -137,7 +137,7 @@ def test_the_crawl_delay_is_bounded(line, seconds):
 def test_without_a_file_everything_is_allowed(status):
     web = Web({ROBOTS: status})
 
-    assert read(Robots(Direct()), web).title == "Kelp"
+    assert read(Robots()(Direct()), web).title == "Kelp"
     assert web.asked == [ROBOTS, OPEN]
 
 
@@ -157,7 +157,7 @@ def test_without_an_answer_nothing_is_allowed_and_the_error_names_the_file(answe
     web = Web({ROBOTS: answer})
 
     with pytest.raises(error) as failed:
-        read(Robots(Direct()), web)
+        read(Robots()(Direct()), web)
 
     assert web.asked == [ROBOTS]
     assert "robots.txt" in str(failed.value) or error is RateLimited
@@ -165,7 +165,7 @@ def test_without_an_answer_nothing_is_allowed_and_the_error_names_the_file(answe
 
 
 def test_a_file_that_cannot_be_fetched_is_asked_for_again():
-    web, layer = Web({ROBOTS: 503}), Robots(Direct())
+    web, layer = Web({ROBOTS: 503}), Robots()(Direct())
     with pytest.raises(Unavailable):
         read(layer, web)
     web.pages[ROBOTS] = CLOSED_STAFF
@@ -179,9 +179,9 @@ def test_five_redirects_are_followed_and_more_count_as_no_file():
     closed, endless = Web({**chain, hops[-1]: CLOSED_STAFF}), Web({ROBOTS: f"-> {ROBOTS}"})
 
     with pytest.raises(DisallowedByRobots):
-        read(Robots(Direct()), closed, STAFF)
+        read(Robots()(Direct()), closed, STAFF)
     assert closed.asked == [ROBOTS, *hops]
-    assert read(Robots(Direct()), endless, STAFF).title == "Kelp"
+    assert read(Robots()(Direct()), endless, STAFF).title == "Kelp"
     assert endless.asked == [ROBOTS] * 6 + [STAFF]
 
 
@@ -189,30 +189,30 @@ def test_a_file_that_redirects_to_a_forbidden_place_cannot_be_had():
     web = Web({ROBOTS: "-> http://10.0.0.1/robots.txt", "http://10.0.0.1/robots.txt": UnsafeURL("not public")})
 
     with pytest.raises(BadResponse, match=r"robots\.txt redirects to a URL that must not be opened"):
-        read(Robots(Direct()), web)
+        read(Robots()(Direct()), web)
 
 
 def test_a_site_that_must_not_be_opened_is_unsafe_itself():
     with pytest.raises(UnsafeURL, match="not public"):
-        read(Robots(Direct()), Web({ROBOTS: UnsafeURL("not public")}))
+        read(Robots()(Direct()), Web({ROBOTS: UnsafeURL("not public")}))
 
 
 def test_it_is_fetched_like_a_page_and_only_its_first_500_kib_count():
     body = b"\xef\xbb\xbfUser-agent: *\nDisallow: /staff/\nDisallow: /"
     web = Web({ROBOTS: Response(status=200, content=body, truncated=True)})
 
-    assert read(Robots(Direct(user_agent="AcmeBot/2.0")), web).title == "Kelp"  # the cut line was `Disallow: /cellar`
+    assert read(Robots()(Direct(user_agent="AcmeBot/2.0")), web).title == "Kelp"  # the cut line was `Disallow: /cellar`
     fetched = web.requests[0]
     assert (fetched.guarded, fetched.max_bytes) == (True, 500 * 1024)
     with pytest.raises(DisallowedByRobots):
-        read(Robots(Direct()), web, STAFF)
+        read(Robots()(Direct()), web, STAFF)
     assert web.requests[1].headers["User-Agent"] == "AcmeBot/2.0"
 
 
 def test_the_page_asks_for_robots_txt_in_its_own_name():
     web = Web({"https://away.example/robots.txt": CLOSED_STAFF, OPEN: "-> https://away.example/"})
 
-    read(Robots(Direct(user_agent="AcmeBot/2.0")), web)
+    read(Robots()(Direct(user_agent="AcmeBot/2.0")), web)
 
     away = next(one for one in web.requests if one.url == "https://away.example/robots.txt")
     assert away.headers == {"User-Agent": "AcmeBot/2.0"}
@@ -220,7 +220,7 @@ def test_the_page_asks_for_robots_txt_in_its_own_name():
 
 def test_a_large_file_is_parsed_off_the_event_loop_and_still_counts():
     text = "User-agent: *\n" + "".join(f"Disallow: /{number}\n" for number in range(3000)) + "Disallow: /staff/"
-    web, layer = Web({ROBOTS: text}), Robots(Direct())
+    web, layer = Web({ROBOTS: text}), Robots()(Direct())
 
     assert read(layer, web).title == "Kelp"
     with pytest.raises(DisallowedByRobots):
@@ -231,7 +231,7 @@ def test_a_large_file_is_parsed_off_the_event_loop_and_still_counts():
 
 
 def test_a_file_is_fetched_once_for_all_pages_of_its_site():
-    web, layer = Web({ROBOTS: CLOSED_STAFF}), Robots(Direct())
+    web, layer = Web({ROBOTS: CLOSED_STAFF}), Robots()(Direct())
     for number in range(5):
         read(layer, web, f"https://sea.example/{number}")
     read(layer, web, "http://sea.example/")
@@ -246,7 +246,7 @@ def test_a_file_is_fetched_once_for_all_pages_of_its_site():
 
 
 async def test_concurrent_pages_fetch_it_once():
-    web, layer = Web({ROBOTS: CLOSED_STAFF}), Robots(Direct())
+    web, layer = Web({ROBOTS: CLOSED_STAFF}), Robots()(Direct())
 
     async def send(request):
         await asyncio.sleep(0.01)
@@ -271,7 +271,7 @@ async def test_concurrent_pages_fetch_it_once():
     ],
 )
 def test_it_is_kept_as_long_as_the_site_says_and_for_a_day_at_most(now, header, seconds):
-    web, layer = Web({ROBOTS: Response(status=200, headers=header)}), Robots(Direct())
+    web, layer = Web({ROBOTS: Response(status=200, headers=header)}), Robots()(Direct())
     read(layer, web)
     now.now += seconds - 1
     read(layer, web)
@@ -282,7 +282,7 @@ def test_it_is_kept_as_long_as_the_site_says_and_for_a_day_at_most(now, header, 
 
 
 def test_a_file_that_has_expired_is_used_while_no_new_one_can_be_had(now):
-    web, layer = Web({ROBOTS: CLOSED_STAFF}), Robots(Direct(), max_age=100)
+    web, layer = Web({ROBOTS: CLOSED_STAFF}), Robots(max_age=100)(Direct())
     read(layer, web)
     now.now += 1000
     web.pages[ROBOTS] = 503
@@ -296,7 +296,7 @@ def test_what_is_kept_has_a_bound(monkeypatch):
     monkeypatch.setattr(robots_module, "_MAX_KEPT", 20_000)
     web, layer = (
         Web({f"https://{n}.example/robots.txt": CLOSED_STAFF + "#" * 4000 for n in range(20)}),
-        Robots(Direct()),
+        Robots()(Direct()),
     )
     for number in range(20):
         read(layer, web, f"https://{number}.example/")
@@ -307,7 +307,7 @@ def test_what_is_kept_has_a_bound(monkeypatch):
 
 
 def test_copies_and_pickles_keep_nothing():
-    layer = Robots(Direct(), user_agent="AcmeBot")
+    layer = Robots(user_agent="AcmeBot")(Direct())
     read(layer, Web({}))
     for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         web = Web({ROBOTS: "User-agent: acmebot\nDisallow: /"})
@@ -322,7 +322,7 @@ def test_a_closed_page_is_an_error_and_is_not_fetched():
     web = Web({ROBOTS: CLOSED_STAFF})
 
     with pytest.raises(DisallowedByRobots, match="asks programs not to read this page") as refused:
-        read(Robots(Direct()), web, STAFF)
+        read(Robots()(Direct()), web, STAFF)
 
     assert web.asked == [ROBOTS]
     assert isinstance(refused.value, PermissionError)
@@ -340,7 +340,7 @@ def test_each_redirect_is_checked_before_it_is_followed(redirect, fetched):
     web = Web({ROBOTS: CLOSED_STAFF, "https://away.example/robots.txt": CLOSED_STAFF, OPEN: f"-> {redirect}"})
 
     with pytest.raises(DisallowedByRobots):
-        read(Robots(Direct()), web)
+        read(Robots()(Direct()), web)
 
     assert web.asked == fetched
 
@@ -349,8 +349,8 @@ def test_the_rules_for_ones_own_name_win():
     web = Web({ROBOTS: "User-agent: *\nDisallow: /\n\nUser-agent: AcmeBot\nAllow: /"})
 
     with pytest.raises(DisallowedByRobots):
-        read(Robots(Direct()), web)
-    assert read(Robots(Direct(), user_agent="AcmeBot"), web).title == "Kelp"
+        read(Robots()(Direct()), web)
+    assert read(Robots(user_agent="AcmeBot")(Direct()), web).title == "Kelp"
 
 
 class Service:
@@ -371,7 +371,7 @@ class Service:
 
 
 def test_a_service_is_asked_only_for_what_is_allowed():
-    web, layer = Web({ROBOTS: CLOSED_STAFF}), Robots(Service())
+    web, layer = Web({ROBOTS: CLOSED_STAFF}), Robots()(Service())
 
     with pytest.raises(DisallowedByRobots):
         read(layer, web, STAFF)
@@ -385,12 +385,12 @@ def test_a_service_is_asked_only_for_what_is_allowed():
 
 def test_a_page_that_a_service_was_redirected_to_is_not_given():
     with pytest.raises(DisallowedByRobots):
-        read(Robots(Service(final_url=STAFF)), Web({ROBOTS: CLOSED_STAFF}))
+        read(Robots()(Service(final_url=STAFF)), Web({ROBOTS: CLOSED_STAFF}))
 
 
 def test_another_reader_is_no_way_around_it():
     web = Web({ROBOTS: CLOSED_STAFF})
-    chain = Fallback((Robots(Direct()), Robots(Service())))
+    chain = Fallback()(Robots()(Direct()), Robots()(Service()))
 
     with pytest.raises(DisallowedByRobots):
         run(chain.read(STAFF), web.send)
@@ -399,7 +399,7 @@ def test_another_reader_is_no_way_around_it():
 
 
 def test_a_page_that_was_refused_costs_nothing():
-    web, budget = Web({ROBOTS: CLOSED_STAFF}), Budget(Robots(Service()), limit="1 calls")
+    web, budget = Web({ROBOTS: CLOSED_STAFF}), Budget(limit="1 calls")(Robots()(Service()))
     heard = []
     with listen(heard.append):
         for _ in range(3):
@@ -414,13 +414,13 @@ def test_what_is_read_without_the_network_needs_no_permission():
     class Local(FakeWeb):
         needs_network = False
 
-    layer = Robots(Local(pages={STAFF: "# Rota"}))
+    layer = Robots()(Local(pages={STAFF: "# Rota"}))
 
     assert run(layer.read(STAFF), Web({}).send).content.startswith("# Rota")
 
 
 def test_the_crawl_delay_of_a_site_makes_the_throttle_wait():
-    layer, web, times = Throttle(Robots(Direct())), Web({ROBOTS: "User-agent: *\nCrawl-delay: 0.2"}), []
+    layer, web, times = Throttle()(Robots()(Direct())), Web({ROBOTS: "User-agent: *\nCrawl-delay: 0.2"}), []
 
     def send(request):
         times.append(time.monotonic())
@@ -464,7 +464,7 @@ def test_a_table_of_the_settings_sets_its_options():
 
 
 def test_with_a_layer_of_ones_own_the_short_form_is_refused():
-    with pytest.raises(ConfigurationError, match=r"robots: is for the default layers; .*\[Robots\(\)\]"):
+    with pytest.raises(ConfigurationError, match=r"layers: Robots does not belong here: write robots=Robots"):
         WebSearch("duckduckgo", robots=True, layers=[Robots(user_agent="AcmeBot")])
 
 
@@ -477,7 +477,7 @@ def test_wrong_options_are_refused(options):
 
 
 def test_a_cached_page_is_given_without_asking_again(tmp_path):
-    web, layer = Web({}), Cache(Robots(Direct()), location=tmp_path / "pages.db")
+    web, layer = Web({}), Cache(location=tmp_path / "pages.db")(Robots()(Direct()))
     read(layer, web)
     web.pages[ROBOTS] = "User-agent: *\nDisallow: /"
 

@@ -24,12 +24,12 @@ def searching(*args, **options):
 
 
 def test_an_argument_beats_the_environment_and_that_beats_the_file_and_that_the_default(monkeypatch):
-    assert Settings.load().read_timeout == 30
+    assert Settings.load().timeout.read == 30
     Path("websearch.toml").write_text("timeout = 20\n")
-    assert Settings.load().read_timeout == 20
+    assert Settings.load().timeout.read == 20
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "10")
-    assert Settings.load().read_timeout == 10
-    assert Settings.load(timeout=5).read_timeout == 5
+    assert Settings.load().timeout.read == 10
+    assert Settings.load(timeout=5).timeout.read == 5
 
 
 def test_the_options_of_a_provider_come_by_the_same_order(monkeypatch):
@@ -50,16 +50,16 @@ def test_the_nearest_file_counts(monkeypatch, tmp_path):
     deep.mkdir(parents=True)
     (tmp_path / "pyproject.toml").write_text("[tool.websearch]\ntimeout = 7\n")
     monkeypatch.chdir(deep)
-    assert Settings.load().timeout == 7
+    assert Settings.load().timeout.read == 7
     (tmp_path / "a" / "websearch.toml").write_text("timeout = 8\n")
-    assert Settings.load().timeout == 8
+    assert Settings.load().timeout.read == 8
 
 
 def test_names_from_other_tools_are_understood_in_the_file():
     Path("websearch.toml").write_text('search_provider = "duckduckgo"\nread_provider = "jina"\nmax_page_length = 9\n')
     settings = Settings.load()
 
-    assert (settings.provider, settings.reader, settings.max_length) == (("duckduckgo",), ("jina",), 9)
+    assert (settings.provider, settings.reader, settings.read_options["max_length"]) == (("duckduckgo",), ("jina",), 9)
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_names_from_other_tools_are_understood_in_the_file():
         ('"\\n\\u001b[2Jprovider" = "brave"', r"'\\n\\x1b\[2Jprovider'"),
         ('[providers.brvae]\napi_key = "x"', "unknown provider 'brvae'"),
         ('[providers.brave]\nkey = "SECRET"', "key: not an option"),
-        ("http_library = 'requests'", "http_library"),
+        ("http.library = 'requests'", "http.library"),
     ],
 )
 def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint):
     Path("websearch.toml").write_text(content)
 
     with pytest.raises(ConfigurationError, match=complaint) as caught:
-        WebSearch("brave", provider_options={})
+        WebSearch("brave", settings=Settings.load(providers={}))
     assert "SECRET" not in str(caught.value)
 
 
@@ -88,9 +88,9 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
     ("content", "complaint"),
     [
         ("timout = 5", "websearch.toml, line 1: timout: not an option; did you mean timeout?"),
-        ("attempts = 2\n\ncolour = 5", "websearch.toml, line 3: colour: not an option; known are enabled, provider, "),
+        ("retry = 2\n\ncolour = 5", "websearch.toml, line 3: colour: not an option; known are enabled, provider, "),
         ("timeout = 0", "websearch.toml, line 1: timeout: must be greater than 0"),
-        ("[layers.retry]\natempts = 2", "layers.retry: atempts: not an option; did you mean attempts?"),
+        ("[retry]\natempts = 2", "line 2: retry.atempts: not an option; did you mean attempts?"),
         ("[providers.duckduckgo]\npaus = 2", "duckduckgo: paus: not an option; did you mean pause?"),
     ],
 )
@@ -126,7 +126,7 @@ def test_a_wrong_value_in_the_environment_is_answered_with_the_variable(monkeypa
             "time_rang: not an option; did you mean time_range?",
         ),
         (lambda: WebSearch("duckduckgo", base_ur="x"), "unknown argument: base_ur; did you mean base_url?"),
-        (lambda: WebSearch("duckduckgo", token_counter=5), "token_counter: must be a function"),
+        (lambda: WebSearch("duckduckgo", read_options={"token_counter": 5}), "token_counter: must be callable"),
         (lambda: WebSearch([]), "the list of providers is empty"),
         (lambda: WebSearch.resolve(None, {"provder": "brave"}), "unknown argument: provder; did you mean provider?"),
     ],
@@ -179,7 +179,7 @@ def test_an_empty_variable_is_no_key(monkeypatch):
 
 
 def test_a_key_given_as_an_option_counts_for_the_automatic_choice():
-    assert searching(provider_options={"brave": {"api_key": "key"}}) == [Brave(api_key="key")]
+    assert searching(settings=Settings.load(providers={"brave": {"api_key": "key"}})) == [Brave(api_key="key")]
 
 
 def test_without_any_key_duckduckgo_goes_on_to_the_keyless_tier_from_a_challenge_alone():
@@ -219,10 +219,10 @@ def test_an_unknown_name_fails_at_once_and_lists_those_known():
 def test_several_are_a_chain_in_order_from_a_list_or_a_variable(monkeypatch):
     options = {"tavily": {"api_key": "key", "base_url": "https://gateway.example/tavily/"}}
     assert [Tavily(api_key="key", base_url="https://gateway.example/tavily"), DuckDuckGo()] == searching(
-        ["tavily", "ddg"], provider_options=options
+        ["tavily", "ddg"], settings=Settings.load(providers=options)
     )
     monkeypatch.setenv("WEB_SEARCH_PROVIDER", "ddg, tavily")
-    assert [leaf.name for leaf in searching(provider_options=options)] == ["duckduckgo", "tavily"]
+    assert [leaf.name for leaf in searching(settings=Settings.load(providers=options))] == ["duckduckgo", "tavily"]
 
 
 def test_one_instance_plays_both_roles():
@@ -232,9 +232,9 @@ def test_one_instance_plays_both_roles():
 
 
 def test_the_key_of_one_provider_needs_one_name():
-    with pytest.raises(ConfigurationError, match="api_key: name the provider"):
+    with pytest.raises(ConfigurationError, match="api_key: name the one provider"):
         WebSearch(api_key="key")
-    with pytest.raises(ConfigurationError, match="base_url: name the provider"):
+    with pytest.raises(ConfigurationError, match="base_url: name the one provider"):
         WebSearch(["tavily", "brave"], base_url="https://gateway.example")
 
 
@@ -247,8 +247,8 @@ def test_the_key_of_one_provider_needs_one_name():
             {"provider": "duckduckgo", "reader": "duckduckgo"},
             "cannot read; those that can: browser, crawl4ai, direct, exa",
         ),
-        ({"provider": "duckduckgo", "provider_options": {"ddgg": {}}}, "unknown provider 'ddgg'"),
-        ({"provider": "duckduckgo", "allow": ["nonsense"]}, "allow"),
+        ({"provider": "duckduckgo,ddgg"}, "unknown provider 'ddgg'"),
+        ({"provider": "duckduckgo", "internal": ["nonsense"]}, "nonsense"),
         ({"provider": "duckduckgo", "timeout": 0}, "timeout"),
         ({"provider": "brave", "api_key": "two words"}, "spaces"),
         ({"provider": "brave", "api_key": "k", "base_url": "ftp://x"}, "base_url"),
@@ -263,11 +263,13 @@ def test_other_mistakes_are_told_at_once(options, complaint):
 def test_a_key_does_not_travel_over_plain_http_unless_allowed():
     with pytest.raises(ConfigurationError, match="unencrypted"):
         WebSearch("brave", api_key="key", base_url="http://gateway.corp/brave")
-    assert searching("brave", api_key="key", base_url="http://gateway.corp/brave", allow=["http://gateway.corp"])
+    assert searching("brave", api_key="key", base_url="http://gateway.corp/brave", internal=["http://gateway.corp"])
     assert searching("brave", api_key="key", base_url="http://127.0.0.1:9/brave")
     assert searching("brave", api_key="key", base_url="http://localhost:9/brave")
     with pytest.raises(ConfigurationError, match="search_url would send the key unencrypted"):
-        WebSearch("jina", api_key="key", provider_options={"jina": {"search_url": "http://gateway.corp/"}})
+        WebSearch(
+            "jina", api_key="key", settings=Settings.load(providers={"jina": {"search_url": "http://gateway.corp/"}})
+        )
 
 
 def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
@@ -311,7 +313,7 @@ def test_providers_plug_in_by_entry_points(monkeypatch):
 
 def test_the_key_shows_nowhere(monkeypatch):
     monkeypatch.setenv("BRAVE_API_KEY", "SECRET")
-    web = WebSearch("brave", provider_options={"tavily": {"api_key": "SECRET"}})
+    web = WebSearch("brave", settings=Settings.load(providers={"tavily": {"api_key": "SECRET"}}))
 
     for shown in (repr(web), repr(web.provider), repr(web.settings), str(web.__dict__)):
         assert "SECRET" not in shown
@@ -333,16 +335,16 @@ def test_a_name_that_looks_like_this_machine_is_another(host):
 def test_a_provider_made_beforehand_sends_no_key_unencrypted_either():
     for provider in (
         Brave(api_key="key", base_url="http://a.example"),
-        Retry(Brave(api_key="key", base_url="http://a.example")),
+        Retry()(Brave(api_key="key", base_url="http://a.example")),
     ):
         with pytest.raises(ConfigurationError, match="unencrypted"):
             WebSearch(provider)
 
 
 def test_options_under_an_alias_count():
-    assert searching("duckduckgo", provider_options={"ddg": {"pause": 0}})[0].pause == 0
+    assert searching("duckduckgo", settings=Settings.load(providers={"ddg": {"pause": 0}}))[0].pause == 0
     with pytest.raises(ConfigurationError, match="nonsense"):
-        WebSearch("ddg", provider_options={"ddg": {"nonsense": 1}})
+        WebSearch("ddg", settings=Settings.load(providers={"ddg": {"nonsense": 1}}))
 
 
 def test_a_provider_is_registered_by_its_own_name():
@@ -358,21 +360,21 @@ def test_an_empty_choice_is_an_error(choice):
 
 def test_an_empty_variable_is_as_if_it_were_not_there(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "")
-    assert Settings.load().read_timeout == 30
+    assert Settings.load().timeout.read == 30
 
 
 def test_a_layer_that_holds_no_searcher_cannot_search():
     from websearch_core.providers.direct import Direct
 
     with pytest.raises(ConfigurationError, match="cannot search"):
-        WebSearch(Retry(Direct()))
+        WebSearch(Retry()(Direct()))
 
 
 def test_keyless_on_purpose_beats_a_key_of_the_environment(monkeypatch):
     from websearch_core import SearchQuery
 
     monkeypatch.setenv("TAVILY_API_KEY", "key")
-    (tavily,) = searching("tavily", provider_options={"tavily": {"keyless": True}})
+    (tavily,) = searching("tavily", settings=Settings.load(providers={"tavily": {"keyless": True}}))
 
     assert "Authorization" not in next(tavily.search(SearchQuery.of("kelp"))).headers
 

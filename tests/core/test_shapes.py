@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from websearch_core import Page, SearchResponse, SearchResult, WebSearch
+from websearch_core import Page, SearchResponse, SearchResult, Timeout, WebSearch
 from websearch_core._runtime.deadline import time_left
 from websearch_core.errors import ConfigurationError, UnknownProvider
-from websearch_core.layers import leaves
+from websearch_core.layers import Retry, leaves
 from websearch_core.providers import get_configured, get_default
 from websearch_core.providers.brave import Brave
 from websearch_core.settings import Settings
@@ -95,25 +95,29 @@ def test_camel_case_names_in_a_table_for_each_provider(load):
 
 @pytest.mark.parametrize("load", [EVERYWHERE[0], *EVERYWHERE[2:]])
 def test_names_with_dots(load):
-    settings = load({"webSearch.provider": "tavily", "webSearch.tavily.apiKey": KEY, "webSearch.maxLength": 9})
+    settings = load(
+        {"webSearch.provider": "tavily", "webSearch.tavily.apiKey": KEY, "webSearch.readOptions.maxLength": 9}
+    )
 
     assert key_of(settings)[::2] == ("tavily", KEY)
-    assert settings.max_length == 9
+    assert settings.read_options["max_length"] == 9
 
 
 @pytest.mark.parametrize("load", EVERYWHERE)
 def test_search_provider_read_provider_and_max_page_length(load):
     settings = load({"search_provider": "duckduckgo", "read_provider": "jina", "max_page_length": 9})
 
-    assert (settings.provider, settings.reader, settings.max_length) == (("duckduckgo",), ("jina",), 9)
+    assert (settings.provider, settings.reader, settings.read_options["max_length"]) == (("duckduckgo",), ("jina",), 9)
 
 
 @pytest.mark.parametrize("load", EVERYWHERE)
 def test_our_own_names(load):
-    settings = load({"provider": ["ddg"], "providers": {"ddg": {"pause": 0}}, "layers": {"retry": {"pause": 1}}})
+    settings = load(
+        {"provider": ["ddg"], "providers": {"ddg": {"pause": 0}}, "layers": {"relax": {"unsupported": "note"}}}
+    )
 
     assert leaves(WebSearch(settings=settings).provider)[0].pause == 0
-    assert settings.layers == {"retry": {"pause": 1}}
+    assert settings.layers == {"relax": {"unsupported": "note"}}
 
 
 def test_a_key_may_be_a_function_in_a_mapping():
@@ -134,7 +138,7 @@ def test_another_programs_file_may_be_named_if_it_has_our_table(monkeypatch):
 
 def test_in_a_file_of_ours_what_is_beside_the_table_counts_too():
     write("websearch.json", {"timeout": 3, **CAMEL})
-    assert (Settings.load().timeout, Settings.load().provider) == (3, ("tavily",))
+    assert (Settings.load().timeout.read, Settings.load().provider) == (3, ("tavily",))
     write("websearch.json", {"provider": "brave", **CAMEL})
     with pytest.raises(ConfigurationError, match=r"webSearch\.provider and provider: keep one of them"):
         Settings.load()
@@ -154,7 +158,7 @@ def test_one_file_is_enough():
         ("websearch.yaml", "webSearch:\n  tavily:\n    apiKy: SECRET\n"),
         ("websearch.toml", "[webSearch]\n[webSearch.tavily]\napiKy = 'SECRET'"),
         ("websearch.toml", "a = '''\ntimeout = 1\n'''\ntimout = 2"),
-        ("websearch.toml", "allow = [\n  '10.0.0.0/8',\n]\ntimout = 2"),
+        ("websearch.toml", "internal = [\n  '10.0.0.0/8',\n]\ntimout = 2"),
         ("websearch.toml", "providers.brave.api_key = 'x'\n# timout = 2\n\ntimout = 2"),
     ],
 )
@@ -163,7 +167,7 @@ def test_a_mistake_is_answered_with_its_line(name, content):
     path.write_text(content)
 
     with pytest.raises(ConfigurationError) as caught:
-        WebSearch("duckduckgo", provider_options={}, reader="tavily")
+        WebSearch("duckduckgo", settings=Settings.load(providers={}), reader="tavily")
     line = content[: content.index("apiKy" if "apiKy" in content else "\ntimout") + 1].count("\n") + 1
     said = str(caught.value)
     if "a = '''" in content:
@@ -227,7 +231,7 @@ def test_yaml_without_pyyaml_says_what_to_install(monkeypatch):
     "make",
     [
         lambda: WebSearch("duckduckgo", api_key=KEY),
-        lambda: WebSearch("ddg", provider_options={"ddg": {"api_key": KEY}}),
+        lambda: WebSearch("ddg", settings=Settings.load(providers={"ddg": {"api_key": KEY}})),
         lambda: WebSearch(settings=Settings.from_mapping({"provider": "ddg", "api_key": KEY})),
         lambda: WebSearch(settings=Settings(providers={"duckduckgo": {"api_key": KEY}}, provider="ddg")),
     ],
@@ -319,7 +323,7 @@ def test_a_found_file_does_not_switch_on_what_the_user_has_switched_off(table):
 @pytest.mark.parametrize(
     ("found", "refused"),
     [
-        ({"webSearch": {"allow": ["10.0.0.0/8"]}}, "allow: may not be set here"),
+        ({"webSearch": {"internal": ["10.0.0.0/8"]}}, "internal: may not be set here"),
         (
             {"web_search": {"provider": "searxng", "url": "http://sea.example"}},
             "providers.searxng.base_url: may not be plain",
@@ -345,23 +349,23 @@ def test_a_found_file_may_not_set_more_in_another_shape(monkeypatch, name, found
 
 def test_settings_made_by_hand_need_no_environment_and_no_file(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
-    write("websearch.toml", {"attempts": 1})
-    settings = Settings(provider="brave", providers={"brave": {"api_key": KEY}}, max_length=9)
+    write("websearch.toml", {"retry": 1})
+    settings = Settings(provider="brave", providers={"brave": {"api_key": KEY}}, read_options={"max_length": 9})
     web = WebSearch(settings=settings)
 
     assert leaves(web.provider) == [Brave(api_key=KEY)]
-    assert (web.settings.timeout, web.settings.attempts, web.settings.max_length) == (None, 3, 9)
+    assert (web.settings.timeout, web.settings.retry, web.settings.read_options) == (Timeout(), None, {"max_length": 9})
     assert KEY not in repr(settings) + str(settings.model_dump()) + str(web.__dict__)
     assert KEY.encode() not in pickle.dumps(settings) + pickle.dumps(web)
 
 
 def test_other_arguments_win_over_settings():
-    settings = Settings(provider="brave", timeout=5, attempts=2, providers={"brave": {"api_key": "other"}})
+    settings = Settings(provider="brave", timeout=5, retry=2, providers={"brave": {"api_key": "other"}})
     web = WebSearch(settings=settings, timeout=3, api_key=KEY, provider="brave")
 
-    assert (web.settings.read_timeout, web.settings.attempts) == (3, 2)
+    assert (web.settings.timeout.read, web.settings.retry) == (3, Retry(2))
     assert leaves(web.provider)[0].api_key.get_secret_value() == KEY
-    assert settings.timeout == 5
+    assert settings.timeout.read == 5
 
 
 def test_the_key_in_settings_wins_over_that_of_the_environment(monkeypatch):
@@ -411,19 +415,19 @@ def test_an_unknown_provider_in_a_file_is_answered_with_the_line():
 def test_timeout_sets_both_limits_and_each_can_differ(monkeypatch):
     def limits(**arguments):
         settings = WebSearch("ddg", **arguments).settings
-        return settings.search_timeout, settings.read_timeout, settings.connect_timeout
+        return settings.timeout.search, settings.timeout.read, settings.timeout.connect
 
     assert limits() == (15, 30, 5)
     assert limits(timeout=3) == (3, 3, 5)
-    assert limits(timeout=3, read_timeout=9) == (3, 9, 5)
-    write("websearch.toml", {"timeout": 20, "search_timeout": 10, "connect_timeout": 1})
+    assert limits(timeout=Timeout(search=3, read=9)) == (3, 9, 5)
+    write("websearch.toml", {"timeout": {"search": 10, "read": 20, "connect": 1}})
     assert limits() == (10, 20, 1)
     monkeypatch.setenv("WEB_SEARCH_READ_TIMEOUT", "40")
     assert limits() == (10, 40, 1)
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "50")
     assert limits() == (50, 40, 1)
-    assert limits(search_timeout=2) == (2, 40, 1)
-    assert str(Settings.load().source("search_timeout")) == "environment WEB_SEARCH_TIMEOUT"
+    assert limits(timeout={"search": 2}) == (2, 40, 1)
+    assert str(Settings.load().source("timeout", "search")) == "environment WEB_SEARCH_TIMEOUT"
 
 
 def test_searching_reading_and_both_have_their_own_limits():
@@ -448,23 +452,23 @@ def test_searching_reading_and_both_have_their_own_limits():
         use(WebSearch(Clock(), reader=Clock(), **arguments))
         return {name: round(seconds, -2) for name, seconds in left.items()}
 
-    both = {"search_timeout": 1_000, "read_timeout": 3_000}
+    both = {"timeout": {"search": 1_000, "read": 3_000}}
     assert limits(lambda web: web.search("x"), **both) == {"search": 1_000}
     assert limits(lambda web: web.read("https://a.example/"), **both) == {"read": 3_000}
     assert limits(lambda web: web.search("x", read_top=1), **both) == {"search": 1_000, "read": 3_000}
     assert limits(lambda web: web.search("x", read_top=1), timeout=2_000) == {"search": 2_000, "read": 2_000}
     assert limits(lambda web: web.read_many(["https://a.example/"], timeout=500), **both) == {"read": 500}
-    longer = {"search_timeout": 3_000, "read_timeout": 1_000}
+    longer = {"timeout": {"search": 3_000, "read": 1_000}}
     assert limits(lambda web: web.search("x", read_top=1), **longer) == {"search": 3_000, "read": 1_000}
 
 
 def test_the_limit_of_a_found_file_counts_for_what_it_sets():
-    write("websearch.toml", {"search_timeout": 5})
+    write("websearch.toml", {"timeout": {"search": 5}})
     Path("websearch.toml").write_text("\ntimeout = 6\n")
-    with pytest.raises(ConfigurationError, match="line 2: search_timeout: may not be more than 5"):
+    with pytest.raises(ConfigurationError, match="line 2: timeout: may not be more than 5"):
         Settings.load()
     Path("websearch.toml").write_text("timeout = 4\n")
-    assert (Settings.load().search_timeout, Settings.load().read_timeout) == (4, 4)
+    assert (Settings.load().timeout.search, Settings.load().timeout.read) == (4, 4)
 
 
 # Keys that others can read
@@ -498,7 +502,7 @@ def test_a_place_in_a_keyring_and_an_option_may_be_read_by_all(caplog):
 
 def test_a_dotenv_file_is_read_only_if_it_is_named(monkeypatch):
     Path(".env").write_text(f"BRAVE_API_KEY='{KEY}'\nexport WEB_SEARCH_TIMEOUT=7\nWEB_SEARCH_LAYERS={{bad\nOTHER=1\n")
-    assert WebSearch("ddg").settings.timeout is None
+    assert WebSearch("ddg").settings.timeout == Timeout()
     assert "brave" not in [one.name for one in get_configured()]
 
     monkeypatch.setenv("WEB_SEARCH_ENV_FILE", ".env")
@@ -506,11 +510,11 @@ def test_a_dotenv_file_is_read_only_if_it_is_named(monkeypatch):
         WebSearch("brave")
     Path(".env").write_text(f"BRAVE_API_KEY='{KEY}'\nexport WEB_SEARCH_TIMEOUT=7\nOTHER=1\n")
     web = WebSearch("brave")
-    assert (leaves(web.provider), web.settings.timeout) == ([Brave(api_key=KEY)], 7)
-    assert str(web.settings.source("timeout")) == "environment WEB_SEARCH_TIMEOUT in .env"
+    assert (leaves(web.provider), web.settings.timeout.read) == ([Brave(api_key=KEY)], 7)
+    assert str(web.settings.source("timeout", "read")) == "environment WEB_SEARCH_TIMEOUT in .env"
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "8")
     monkeypatch.setenv("BRAVE_API_KEY", "of-the-process")
-    assert WebSearch("brave").settings.timeout == 8, "the variables of the process win"
+    assert WebSearch("brave").settings.timeout.read == 8, "the variables of the process win"
     assert leaves(WebSearch("brave").provider)[0].api_key.get_secret_value() == "of-the-process"
 
 

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from tests.waiting import await_until, wait_until
-from websearch_core import WebSearch
+from websearch_core import Http, WebSearch
 from websearch_core._net.sender import Sender
 from websearch_core._runtime.turns import current_tenant
 from websearch_core.errors import (
@@ -140,13 +140,15 @@ CASES = {
     "of two tenants of one (`charge_to`)": lambda: Case(context=lambda: charge_to("bob")),
     "of two tenants of one, where a budget counts": lambda: Case(context=lambda: charge_to("bob"), budget=True),
     "of two that are alike": lambda: Case(other={}),
-    "with another `allow`": lambda: Case(other={"allow": ["10.0.0.0/8"]}),
+    "with another `internal`": lambda: Case(other={"internal": ["10.0.0.0/8"]}),
     "with another domain policy": lambda: Case(other={"blocked_domains": ["land.example"]}),
-    "with `robots=True` and without": lambda: Case(other={}, readers=(sea, lambda: Robots(sea()))),
-    "with its own `verify`": lambda: Case(other={"verify": ssl.create_default_context()}),
-    "with its own HTTP client": lambda: Case(other={"http_async_client": own_client()}),
+    "with `robots=True` and without": lambda: Case(other={}, readers=(sea, lambda: Robots()(sea()))),
+    "with its own `verify`": lambda: Case(other={"http": Http(verify=ssl.create_default_context())}),
+    "with its own HTTP client": lambda: Case(other={"http": Http(async_client=own_client())}),
     "with its own HTTP client, and both with the same `tenant` of the cache": lambda: Case(
-        mine={"http_async_client": own_client()}, other={"http_async_client": own_client()}, cache={"tenant": "ann"}
+        mine={"http": Http(async_client=own_client())},
+        other={"http": Http(async_client=own_client())},
+        cache={"tenant": "ann"},
     ),
     "with another `tenant` of the cache": lambda: Case(other={}, other_cache={"tenant": "bob"}),
     "with other options of the provider": lambda: Case(other={}, readers=(sea, lambda: sea(depth="deep"))),
@@ -174,7 +176,7 @@ def make_webs(case, wrap, *shared):
 
     """
     readers = [
-        wrap(Budget(make(), limit="9 calls") if case.budget else make(), at) for at, make in enumerate(case.readers)
+        wrap(Budget(limit="9 calls")(make()) if case.budget else make(), at) for at, make in enumerate(case.readers)
     ]
     for name in shared:
         object.__setattr__(readers[1], name, getattr(readers[0], name))
@@ -183,7 +185,7 @@ def make_webs(case, wrap, *shared):
 
 
 async def shares_a_request(case, net, path):
-    mine, other = make_webs(case, lambda inner, _: SingleFlight(inner), "_flights")
+    mine, other = make_webs(case, lambda inner, _: SingleFlight()(inner), "_flights")
     (flights,) = [part._flights for part in parts(mine.reader) if isinstance(part, SingleFlight)]
     first = asyncio.create_task(mine.aread(URL))
     await await_until(lambda: net.count("kelp") == 1)
@@ -198,7 +200,7 @@ async def shares_a_request(case, net, path):
 
 async def shares_the_cache(case, net, path):
     def wrap(inner, at):
-        return Cache(inner, location=path, **case.cache, **(case.other_cache if at else {}))
+        return Cache(location=path, **case.cache, **case.other_cache if at else {})(inner)
 
     net.is_open.set()
     mine, other = make_webs(case, wrap)
@@ -210,7 +212,7 @@ async def shares_the_cache(case, net, path):
 
 async def shares_robots_files(case, net, path):
     net.is_open.set()
-    mine, other = make_webs(case, lambda inner, _: Robots(inner), "_files")
+    mine, other = make_webs(case, lambda inner, _: Robots()(inner), "_files")
     await mine.aread(URL)
     asked = net.count("robots.txt")
     with case.context():
@@ -327,7 +329,7 @@ async def test_many_callers_who_may_not_ask_each_hear_it_from_their_own_attempt(
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_run_whose_budget_is_used_up_fails_no_other_run_that_asks_the_same(is_async):
     begun, service = [], FakeWeb(results=[{"title": "Kelp", "url": URL}])
-    web = WebSearch(service, layers=[Budget(limit="1 calls")])
+    web = WebSearch(service, budget=Budget(limit="1 calls"))
     with charge_to(run="ann"):
         web.search("something else")
 
@@ -369,7 +371,7 @@ async def test_a_page_of_a_batch_that_failed_because_of_another_caller_is_read_a
             raise AssertionError("not one by one")
             yield
 
-    layer = SingleFlight(Reader())
+    layer = SingleFlight()(Reader())
     urls = ["https://a.example/", "https://b.example/"]
     first, second = await asyncio.gather(*(arun(layer.read_many(urls), None) for _ in range(2)))
 
@@ -379,7 +381,7 @@ async def test_a_page_of_a_batch_that_failed_because_of_another_caller_is_read_a
 
 
 def test_a_wait_that_is_longer_than_the_time_of_a_caller_is_an_error_about_that_caller():
-    web = WebSearch(FakeWeb(), layers=[Throttle(requests_per_second=0.001)])
+    web = WebSearch(FakeWeb(), throttle=Throttle(requests_per_second=0.001))
     web.search("something else")
 
     with pytest.raises(RateLimited, match="longer than the time left") as late:

@@ -93,7 +93,10 @@ def deep(make):
         ("tavily", lambda: WebSearch().search("kelp")),
         ("tavily", lambda: WebSearch("tavily").search("kelp")),
         ("tavily", lambda: WebSearch("tavily", api_key=KEY).search("kelp")),
-        ("tavily", lambda: WebSearch("tavily", provider_options={"tavily": {"api_key": KEY}}).search("kelp")),
+        (
+            "tavily",
+            lambda: WebSearch("tavily", settings=Settings.load(providers={"tavily": {"api_key": KEY}})).search("kelp"),
+        ),
         ("tavily", lambda: WebSearch("duckduckgo", reader="tavily").read("https://sea.example/")),
         ("brave", lambda: WebSearch("brave").search("kelp")),
         ("jina", lambda: WebSearch("duckduckgo", reader="jina").read("https://sea.example/")),
@@ -143,23 +146,34 @@ def test_a_service_without_key_on_this_machine_may_be_named(stranger):
 @pytest.mark.parametrize(
     ("entry", "key"),
     [
-        ('allow = ["127.0.0.0/8"]', "allow"),
-        ('allow = ["http://evil.example"]', "allow"),
-        ("allow = []", "allow"),
-        ('http_library = "httpx2"', "http_library"),
+        ('internal = ["127.0.0.0/8"]', "internal"),
+        ('internal = ["http://evil.example"]', "internal"),
+        ("internal = []", "internal"),
+        ('http.library = "httpx2"', "http.library"),
         ("timeout = 121", "timeout"),
         ('timeout = "99999"', "timeout"),
         ("timeout = inf", "timeout"),
-        ("attempts = 6", "attempts"),
-        ("max_length = 100001", "max_length"),
-        ("max_page_length = 100001", "max_length"),
-        ("max_tokens = 25001", "max_tokens"),
+        ("retry = 6", "retry"),
+        ("retry.budget = 1.0", "retry.budget"),
+        ('combine = "fuse"', "combine"),
+        ("combine.fuse.k = 1", "combine"),
+        ("robots = false", "robots"),
+        ("throttle = 1", "throttle"),
+        ("cache.max_age = 5", "cache.max_age"),
+        ("cache = true", "cache"),
+        ("budget = false", "budget"),
+        ("budget.usage_file = 'x'", "budget.usage_file"),
+        ('search_options.extra = {"a" = 1}', "search_options.extra"),
+        ("search_options.max_snippet_chars = 1001", "search_options.max_snippet_chars"),
+        ("read_options.max_length = 100001", "read_options.max_length"),
+        ("max_page_length = 100001", "max_page_length"),
+        ("read_options.max_tokens = 25001", "read_options.max_tokens"),
         ('[providers.local]\npath = "/tmp/index.db"', "providers.local.path"),
         ("[providers.direct]\nallow_downgrade = true", "providers.direct.allow_downgrade"),
         ('[providers.direct]\nuser_agent = "x"', "providers.direct.user_agent"),
         ("[providers.direct]\nisolate = false", "providers.direct.isolate"),
         ("[providers.direct]\nlinks = 'keep'", "providers.direct.links"),
-        ("links = 'keep'", "links"),
+        ("read_options.links = 'keep'", "read_options.links"),
         ("[providers.direct]\nmax_bytes = 10485761", "providers.direct.max_bytes"),
         ("[providers.direct]\nmax_redirects = 6", "providers.direct.max_redirects"),
         ('[providers.tavily]\nsearch_depth = "advanced"', "providers.tavily.search_depth"),
@@ -180,7 +194,7 @@ def test_what_a_found_file_may_not_set_is_refused_with_where_to_put_it(monkeypat
     path = write(entry)
 
     def use():
-        build_provider(key.split(".")[1] if "." in key else "direct", Settings.load())
+        build_provider(key.split(".")[1] if key.startswith("providers.") else "direct", Settings.load())
 
     with pytest.raises(ConfigurationError) as caught:
         use()
@@ -202,8 +216,12 @@ def test_what_a_found_file_may_not_set_is_refused_with_where_to_put_it(monkeypat
         'provider = ["duckduckgo", "tavily"]',
         'reader = "jina"',
         "timeout = 120",
-        "max_tokens = 4000",
-        "max_length = 100000",
+        "read_options.max_tokens = 4000",
+        "retry = 5",
+        "retry.pause = 1",
+        "search_options.max_snippet_chars = 500",
+        "timeout.connect = 60",
+        "read_options.max_length = 100000",
         "[providers.direct]\nmax_bytes = 1000",
         '[providers.searxng]\nbase_url = "https://searx.example"\nengines = ["bing"]',
         '[providers.searxng]\nbase_url = "http://[::1]:8888/searx"',
@@ -217,24 +235,23 @@ def test_a_found_file_may_choose_providers_limits_and_formats(monkeypatch, entry
 
     for name in settings.providers:
         assert build_provider(name, settings).name == name
-    for name in settings.model_fields_set - {"providers"}:
-        assert str(settings.source(name)) == str(path)
+    assert {str(option.source) for option in settings._chosen.values()} == {str(path)}
 
 
 def test_a_found_file_does_not_raise_what_the_user_has_set(monkeypatch):
-    write("timeout = 5\nmax_length = 800", user_file())
+    write("timeout = 5\nread_options.max_length = 800", user_file())
     write("timeout = 4")
-    assert (Settings.load().timeout, Settings.load().max_length) == (4, 800)
+    assert (Settings.load().timeout.read, Settings.load().read_options["max_length"]) == (4, 800)
 
     write("timeout = 6")
     with pytest.raises(ConfigurationError, match="timeout: may not be more than 5"):
         Settings.load()
-    assert Settings.load(timeout=60).timeout == 60, "what does not count does not matter"
-    write("max_tokens = 10")
-    with pytest.raises(ConfigurationError, match="max_tokens: may not take the place of max_length"):
+    assert Settings.load(timeout=60).timeout.read == 60, "what does not count does not matter"
+    write("read_options.max_tokens = 10")
+    with pytest.raises(ConfigurationError, match="read_options.max_tokens: may not take the place of max_length"):
         Settings.load()
     monkeypatch.setenv("WEB_SEARCH_MAX_TOKENS", "20")
-    assert Settings.load().max_tokens == 20
+    assert Settings.load().read_options["max_tokens"] == 20
 
     write("[providers.direct]\nmax_bytes = 1000", user_file())
     write("[providers.direct]\nmax_bytes = 1001")
@@ -244,9 +261,9 @@ def test_a_found_file_does_not_raise_what_the_user_has_set(monkeypatch):
 
 def test_the_users_own_limit_may_be_higher_than_that_of_a_found_file():
     write("timeout = 600", user_file())
-    assert Settings.load().timeout == 600
+    assert Settings.load().timeout.read == 600
     write("timeout = 500")
-    assert Settings.load().timeout == 500
+    assert Settings.load().timeout.read == 500
 
 
 def test_options_of_plug_ins_need_the_note_that_they_are_harmless(monkeypatch):
@@ -331,21 +348,21 @@ def test_the_documentation_says_what_a_found_file_may_set():
 
 
 def test_a_named_file_is_read_instead_of_a_found_one(monkeypatch, tmp_path):
-    write("timeout = 3\nattempts = 1", user_file())
-    write("timeout = 2\nconnect_timeout = 4")
-    assert (Settings.load().timeout, Settings.load().attempts) == (2, 1)
+    write("timeout = 3\nretry = 1", user_file())
+    write("[timeout]\nsearch = 2\nread = 2\nconnect = 4")
+    assert (Settings.load().timeout.read, Settings.load().retry.attempts) == (2, 1)
 
     monkeypatch.setenv("WEB_SEARCH_CONFIG", str(write("timeout = 5", tmp_path / "mine.toml")))
     settings = Settings.load()
-    assert (settings.timeout, settings.attempts, settings.connect_timeout) == (5, 1, 5)
-    assert [str(settings.source(name)) for name in ("timeout", "attempts", "connect_timeout")] == [
+    assert (settings.timeout.read, settings.retry.attempts, settings.timeout.connect) == (5, 1, 5)
+    assert [str(settings.source(*path)) for path in (("timeout", "read"), ("retry",), ("timeout", "connect"))] == [
         str(tmp_path / "mine.toml"), str(user_file()), "default",
     ]  # fmt: skip
 
     monkeypatch.setenv("WEB_SEARCH_CONFIG", os.devnull)
-    assert Settings.load().timeout == 3
+    assert Settings.load().timeout.read == 3
     monkeypatch.setenv("WEB_SEARCH_CONFIG", str(write("[tool.websearch]\ntimeout = 6", tmp_path / "pyproject.toml")))
-    assert Settings.load().timeout == 6
+    assert Settings.load().timeout.read == 6
     for broken in ("nowhere.toml", str(write("[tool]", tmp_path / "other" / "pyproject.toml")), str(tmp_path)):
         monkeypatch.setenv("WEB_SEARCH_CONFIG", broken)
         with pytest.raises(ConfigurationError, match="WEB_SEARCH_CONFIG"):
@@ -358,12 +375,12 @@ def test_the_search_ends_at_the_root_of_the_project(monkeypatch, tmp_path, root)
     deep = tmp_path / "project" / "src"
     deep.mkdir(parents=True)
     monkeypatch.chdir(deep)
-    assert Settings.load().timeout == 9, "without a root, all the way up"
+    assert Settings.load().timeout.read == 9, "without a root, all the way up"
 
     write("", tmp_path / "project" / root)
-    assert Settings.load().read_timeout == 30
+    assert Settings.load().timeout.read == 30
     write("timeout = 8", tmp_path / "project" / "websearch.toml")
-    assert Settings.load().timeout == 8, "the root itself counts"
+    assert Settings.load().timeout.read == 8, "the root itself counts"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
@@ -376,20 +393,20 @@ def test_files_of_another_user_are_not_read(tmp_path, monkeypatch, caplog):
     os.chown(theirs, 12345, -1)
     monkeypatch.delenv("SUDO_UID", raising=False)
 
-    assert Settings.load().read_timeout == 30, "and the search ends there"
+    assert Settings.load().timeout.read == 30, "and the search ends there"
     assert f"skipped {theirs}: it belongs to another user" in caplog.text
     monkeypatch.setenv("SUDO_UID", "12345")
-    assert Settings.load().timeout == 8
+    assert Settings.load().timeout.read == 8
     monkeypatch.delenv("SUDO_UID")
 
     theirs.unlink()
     theirs.symlink_to(tmp_path / "websearch.toml")  # their link to a file of mine
     os.chown(theirs, 12345, -1, follow_symlinks=False)
-    assert Settings.load().read_timeout == 30
+    assert Settings.load().timeout.read == 30
     theirs.unlink()
     project = write("[tool.websearch]\ntimeout = 8", tmp_path / "shared" / "pyproject.toml")
     os.chown(project, 12345, -1)
-    assert Settings.load().read_timeout == 30
+    assert Settings.load().timeout.read == 30
 
 
 @pytest.mark.parametrize(
@@ -435,17 +452,17 @@ def test_a_folder_that_cannot_be_looked_into_does_no_harm(monkeypatch):
 
 def test_a_relative_config_folder_is_not_looked_for_in_the_working_directory(monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", ".")
-    write('allow = ["127.0.0.0/8"]', "websearch/websearch.toml")
+    write('internal = ["127.0.0.0/8"]', "websearch/websearch.toml")
 
-    assert Settings.load().allow == ()
+    assert Settings.load().internal == ()
 
 
 def test_the_users_own_file_is_trusted_in_its_own_folder_too(monkeypatch):
-    write('allow = ["127.0.0.0/8"]', user_file())
+    write('internal = ["127.0.0.0/8"]', user_file())
     monkeypatch.chdir(user_file().parent)
 
     settings = Settings.load()
-    assert settings.allow == ("127.0.0.0/8",)
+    assert settings.internal == ("127.0.0.0/8",)
     assert [file.trusted for file in settings.files] == [True]
 
 
@@ -478,7 +495,7 @@ def test_doctor_says_where_every_value_comes_from(monkeypatch):
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     found = write('provider = "brave"\n[providers.searxng]\nbase_url = "http://localhost:8888"')
-    own = write("attempts = 2\n[layers.retry]\npause = 1", user_file())
+    own = write("[retry]\nattempts = 2\npause = 1", user_file())
     monkeypatch.setattr("websearch_core.client.WebSearch.run", lambda *_: [])
 
     done = typer.testing.CliRunner().invoke(app, ["doctor", "--format", "json"])
@@ -487,12 +504,12 @@ def test_doctor_says_where_every_value_comes_from(monkeypatch):
     def value(name):
         return said[name]["value"], said[name]["source"], said[name]["trusted"]
 
-    assert value("layers.retry.pause") == (1, str(own), True)
+    assert value("retry.pause") == (1, str(own), True)
 
-    assert value("timeout") == (7.0, "environment WEB_SEARCH_TIMEOUT", True)
+    assert value("timeout.read") == (7.0, "environment WEB_SEARCH_TIMEOUT", True)
     assert value("provider") == (["brave"], str(found), False)
-    assert value("attempts") == (2, str(own), True)
-    assert value("max_length") == (15000, "default", True)
+    assert value("retry.attempts") == (2, str(own), True)
+    assert value("read_options.max_length") == (15000, "default", True)
     assert value("providers.brave.api_key") == ("**********", "environment BRAVE_API_KEY", True)
     assert value("providers.brave.base_url") == ("https://api.search.brave.com/res/v1", "default", True)
     assert value("providers.searxng.base_url") == ("http://localhost:8888", str(found), False)
@@ -510,6 +527,6 @@ def test_arguments_are_a_source_of_their_own(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     settings = WebSearch("duckduckgo", timeout=3).settings
 
-    assert (str(settings.source("timeout")), settings.timeout) == ("argument", 3)
+    assert (str(settings.source("timeout", "read")), settings.timeout.read) == ("argument", 3)
     with pytest.raises(WebSearchError):
         Settings.load(timeout=-1)

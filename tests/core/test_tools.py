@@ -13,9 +13,10 @@ import httpx
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from websearch_core import SearchResponse, SearchResult, WebSearch
+from websearch_core import Http, SearchResponse, SearchResult, WebSearch
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, MissingKey
 from websearch_core.models._domains import Domains
+from websearch_core.settings import Settings
 from websearch_core.tools import PageArguments, Pinned, SearchArguments, Tenants, Uses, page_options
 from websearch_core.tools._tenants import CONFIGURABLE
 
@@ -229,11 +230,11 @@ def bodies_of(**options):
         return httpx.Response(200, json={"results": []})
 
     client = httpx.Client(transport=httpx.MockTransport(answer))
-    return WebSearch("tavily", api_key="k", http_client=client, **options), bodies
+    return WebSearch("tavily", api_key="k", **options, http=Http(client=client)), bodies
 
 
 def test_a_call_beats_the_tool_which_beats_the_provider_in_the_requests():
-    web, bodies = bodies_of(provider_options={"tavily": {"search_depth": "advanced"}})
+    web, bodies = bodies_of(settings=Settings.load(providers={"tavily": {"search_depth": "advanced"}}))
     pinned = Pinned.of({"limit": 8, "topic": "news", "extra": {"search_depth": "basic", "include_answer": True}})
     web.search("tides")
     web.search("tides", **pinned.call(**sent(pinned.arguments())).options)
@@ -268,7 +269,10 @@ class TestParts:
 
         assert page_options(web, max_length=0, **asked)["max_length"] == 2_000
         assert page_options(web, max_length=0, default=500, **asked)["max_length"] == 500
-        assert page_options(WebSearch("duckduckgo", max_length=300), max_length=0, **asked)["max_length"] == 300
+        assert (
+            page_options(WebSearch("duckduckgo", read_options={"max_length": 300}), max_length=0, **asked)["max_length"]
+            == 300
+        )
         assert page_options(web, max_length=9_000, **asked)["max_length"] == 9_000
 
 
@@ -362,7 +366,7 @@ class TestTenants:
             "tavily_key": SecretStr("s"),
             "provider": "brave",
             "base_url": "https://evil.example",
-            "allow": ["0.0.0.0/0"],
+            "internal": ["0.0.0.0/0"],
         }
 
         assert tenants.read(given) == {"api_key": SecretStr("s"), "provider": "brave"}
@@ -370,7 +374,7 @@ class TestTenants:
         assert tenants.read({"tavily_key": None}) == {}
 
     @pytest.mark.parametrize(
-        "name", ["base_url", "allow", "http_client", "provider_options", "layers", "verify", "api_ky"]
+        "name", ["base_url", "internal", "http", "settings", "providers", "layers", "cache", "budget", "api_ky"]
     )
     def test_what_could_redirect_a_key_or_open_the_guard_is_not_configurable(self, name):
         assert name not in CONFIGURABLE
@@ -404,7 +408,7 @@ class TestTenants:
         listed = {"provider": ("brave", "ddg"), "reader": ["direct", "jina"], "api_key": "api_key"}
         tenants = Tenants(None, {"provider": "tavily", "api_key": "developer"}, listed)
         for chosen, words in (
-            ({"provider": "brave"}, r"provider_options=\{'brave': \{'api_key': \.\.\.\}\}"),
+            ({"provider": "brave"}, r"settings=Settings.load\(providers=\{'brave': \{'api_key': \.\.\.\}\}\)"),
             ({"provider": ["ddg", "brave"]}, "brave: a run that chooses it must bring its own api_key"),
             ({"reader": "jina"}, "jina: a run that chooses it must bring its own api_key"),
             ({"reader": "jina", "api_key": "ann-key"}, "jina: a run that chooses it must bring its own api_key"),
@@ -417,7 +421,7 @@ class TestTenants:
 
     def test_a_key_that_was_lent_is_used(self, monkeypatch):
         monkeypatch.setenv("BRAVE_API_KEY", "environment")
-        tenants = self.choosing("tavily", "brave", provider_options={"brave": {"api_key": "lent"}})
+        tenants = self.choosing("tavily", "brave", settings=Settings.load(providers={"brave": {"api_key": "lent"}}))
         assert self.key(tenants.find({"provider": "brave"})) == "lent"
         named = Tenants(None, {"provider": ["duckduckgo", "brave"]}, ["provider"])
         assert self.key(named.find({"provider": "brave"})) == "environment"  # as the developer's own runs use it
@@ -441,7 +445,9 @@ class TestTenants:
     def test_by_default_a_run_chooses_among_what_the_developer_named(self, name, monkeypatch, tmp_path):
         monkeypatch.setenv("WEB_SEARCH_INDEX", str(tmp_path / "index.db"))
         tenants = Tenants(
-            None, {"provider": ["local", "tavily"], "provider_options": {"tavily": {"api_key": "k"}}}, ["provider"]
+            None,
+            {"provider": ["local", "tavily"], "settings": Settings(providers={"tavily": {"api_key": "k"}})},
+            ["provider"],
         )
         assert tenants.find({"provider": name}).provider.name == name
         with pytest.raises(ConfigurationError, match="a run may choose among local, tavily"):
@@ -511,7 +517,9 @@ class TestTenants:
         assert Tenants(web, {}, ("search_options",)).web is web
 
     def test_no_key_shows_in_a_repr_or_a_pickle(self):
-        tenants = self.make("api_key", api_key="SEKRET-one", provider_options={"brave": {"api_key": "SEKRET-two"}})
+        tenants = self.make(
+            "api_key", api_key="SEKRET-one", settings=Settings.load(providers={"brave": {"api_key": "SEKRET-two"}})
+        )
         tenants.find({"api_key": "SEKRET-three"})
 
         assert "SEKRET" not in repr(tenants) + repr(vars(tenants))

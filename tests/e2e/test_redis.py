@@ -110,7 +110,7 @@ def test_something_else_there_is_counted_without_a_size_and_cleared(start_redis,
 @pytest.mark.usefixtures("_patient")
 def test_an_answer_may_be_kept_for_ever(start_redis, port, fake):
     with start_redis(port):
-        web = WebSearch(fake, layers=[Cache(location=f"redis://127.0.0.1:{port}", max_age=math.inf)])
+        web = WebSearch(fake, cache=Cache(location=f"redis://127.0.0.1:{port}", max_age=math.inf))
         assert web.read(URL).content == web.read(URL).content
         assert len(fake.urls) == 1
 

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 @pytest.fixture(params=["blocking", "async"])
 def search(request, searx):
     def one(text, **options):
-        web = WebSearch("searxng", base_url=searx, attempts=1)
+        web = WebSearch("searxng", base_url=searx, retry=1)
         if request.param == "blocking":
             with web:
                 return web.search(text, **options)

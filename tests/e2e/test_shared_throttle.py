@@ -76,7 +76,7 @@ def sea(timeout=5, **options):
     """Return a web that searches nothing, under a throttle with *options*."""
     times = []
     provider = from_function("sea", search=lambda query: times.append(time.monotonic()) or [])
-    return WebSearch(provider, layers=[Throttle(**options)], timeout=timeout), times
+    return WebSearch(provider, throttle=Throttle(**options), timeout=timeout), times
 
 
 def about(seconds):
@@ -170,7 +170,7 @@ class Service:
 
 @pytest.mark.parametrize("verb", ["search", "read"])
 def test_what_a_response_says_about_the_limits_holds_for_all(url, verb):
-    one, other = (Throttle(Service(), shared=url) for _ in range(2))
+    one, other = (Throttle(shared=url)(Service()) for _ in range(2))
     ask = KELP if verb == "search" else "https://sea.example/"
     run(getattr(one, verb)(ask), lambda _: reply(status=429, retry_after="30"))
     wait_for_rest(url)
@@ -186,7 +186,7 @@ def test_what_a_response_says_about_the_limits_holds_for_all(url, verb):
 
 def test_whoever_uses_the_same_key_shares_and_nobody_else(url):
     def wait(provider):
-        pace = Throttle(provider, shared=url, requests_per_second=0.1)._pace
+        pace = Throttle(shared=url, requests_per_second=0.1)(provider)._pace
         ticket = pace.enter("")
         return pace.wait(ticket)
 
@@ -199,7 +199,7 @@ def test_whoever_uses_the_same_key_shares_and_nobody_else(url):
 
 
 def test_hosts_of_pages_are_shared_too_and_a_burst_is_one_for_all(url):
-    one, other = (Throttle(Service(), shared=url, host_requests_per_second=0.1) for _ in range(2))
+    one, other = (Throttle(shared=url, host_requests_per_second=0.1)(Service()) for _ in range(2))
     for layer in (one, other):
         for _ in range(5):
             run(layer.read("https://sea.example/"), lambda _: reply())
@@ -211,8 +211,8 @@ def test_hosts_of_pages_are_shared_too_and_a_burst_is_one_for_all(url):
 def test_nothing_in_redis_tells_a_key_a_site_or_a_service(url):
     import redis
 
-    run(Throttle(Brave(api_key=SECRET), shared=url, concurrent=2).search(KELP), lambda _: reply({"web": {}}))
-    page = Throttle(Service(), shared=url)
+    run(Throttle(shared=url, concurrent=2)(Brave(api_key=SECRET)).search(KELP), lambda _: reply({"web": {}}))
+    page = Throttle(shared=url)(Service())
     run(page.read("https://secret-site.example/"), lambda _: reply(status=429, retry_after="30"))
     wait_for_rest(url)
     Cache(location=url).backend.clear()
@@ -312,7 +312,7 @@ def test_the_short_form_is_the_same_as_the_option(url, monkeypatch):
     web.search("kelp")
     monkeypatch.setenv("WEB_SEARCH_THROTTLE", url)
     assert "redis" not in repr(WebSearch("duckduckgo").settings)
-    with pytest.raises(ConfigurationError, match=r"throttle: is for the default layers; .*Throttle\(shared=\.\.\.\)"):
+    with pytest.raises(ConfigurationError, match=r"layers: Throttle does not belong here: write throttle=Throttle"):
         WebSearch("duckduckgo", throttle=url, layers=[Throttle()])
 
 

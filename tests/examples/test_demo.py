@@ -12,6 +12,7 @@ import pytest
 
 from websearch_core import WebSearch
 from websearch_core.index import Index, crawl
+from websearch_core.settings import Settings
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TABLE = (EXAMPLES / "site" / "README.md").read_text("utf-8")
@@ -35,7 +36,9 @@ def site():
 @pytest.fixture
 def web(site, tmp_path):
     path = tmp_path / "index.db"
-    with WebSearch("local", reader="direct", provider_options={"local": {"path": path}}, allow=[site.url]) as web:
+    with WebSearch(
+        "local", reader="direct", settings=Settings.load(providers={"local": {"path": path}}), internal=[site.url]
+    ) as web:
         web.run(crawl(f"{site.url}/", Index(path), web.reader))
         yield web
 

@@ -16,7 +16,7 @@ from tests.faults.model import Case
 from tests.faults.server import Server, http
 from tests.faults.services import KEY
 from tests.faults.surroundings import Ports, make_server_context, trust
-from websearch_core import WebSearch
+from websearch_core import Http, WebSearch
 from websearch_core.errors import ServiceError, WebSearchError
 from websearch_core.layers import Retry
 from websearch_core.settings import Settings
@@ -70,7 +70,9 @@ def call(case: Case, way: Way, ports: Ports, transport: Transport | None = None)
     with serve(case, ports) as (server, base):
         second = Server([_BRAVE])
         own = _make_own() if transport == "own client" else {}
-        web = _make(case, base, second.url, {"http_library": transport} if transport and not own else own)
+        web = _make(
+            case, base, second.url, {"http": Http(library=transport, verify=trust())} if transport and not own else own
+        )
         began = time.monotonic()
         try:
             answer = _ask(web, case, way, base, own)
@@ -107,7 +109,7 @@ def _is_as_expected(case: Case, answer: str) -> bool:
 
 def _make_own() -> dict[str, Any]:
     """Make the clients of a caller who trusts the certificate of the tests."""
-    return {"http_client": httpx.Client(verify=trust()), "http_async_client": httpx.AsyncClient(verify=trust())}
+    return {"http": Http(client=httpx.Client(verify=trust()), async_client=httpx.AsyncClient(verify=trust()))}
 
 
 def _make(case: Case, base: str, second: str, transport: dict[str, Any]) -> WebSearch:
@@ -125,13 +127,11 @@ def _make(case: Case, base: str, second: str, transport: dict[str, Any]) -> WebS
     return WebSearch(
         names,
         reader="direct",
-        provider_options={name: options[name] for name in (*names, "direct")},
-        allow=["127.0.0.0/8", base],
+        internal=["127.0.0.0/8", base],
         timeout=case.limit,
-        layers=[Retry(pause=0.01)],
-        verify=trust(),
-        settings=Settings(),
-        **transport,
+        retry=Retry(pause=0.01),
+        settings=Settings(providers={name: options[name] for name in (*names, "direct")}),
+        **{"http": Http(verify=trust()), **transport},
     )
 
 

@@ -82,7 +82,7 @@ def test_redirects_from_host_to_host_end():
 
     with closing(Server(reply=lead_on)) as one, closing(Server(reply=lead_on)) as other:
         hosts = one, other
-        with WebSearch(reader="direct", allow=["127.0.0.0/8"], timeout=60) as web, pytest.raises(BadResponse):
+        with WebSearch(reader="direct", internal=["127.0.0.0/8"], timeout=60) as web, pytest.raises(BadResponse):
             web.read(f"{one.url}/0")
         assert len(one.requests) + len(other.requests) <= 6
 

@@ -11,6 +11,7 @@ from tests.faults.run import WAYS
 from tests.faults.services import KEY
 from websearch_core import WebSearch
 from websearch_core.events import Wait
+from websearch_core.settings import Settings
 
 
 @pytest.mark.filterwarnings("ignore:A test tried to use")
@@ -23,8 +24,8 @@ def test_a_socket_that_a_test_blocks_is_raised_as_it_is(way, verb, several):
     web = WebSearch(
         ["tavily", "brave"] if several else "tavily",
         reader=["direct", "jina"] if several else "direct",
-        provider_options={"tavily": place, "brave": place, "jina": place},
-        allow=["127.0.0.0/8"],
+        settings=Settings.load(providers={"tavily": place, "brave": place, "jina": place}),
+        internal=["127.0.0.0/8"],
         on_event=events.append,
     )
     what = "kelp" if verb == "search" else "http://127.0.0.1:8000/"

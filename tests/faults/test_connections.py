@@ -25,6 +25,7 @@ from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import AllProvidersFailed, TimedOut, Unavailable
 from websearch_core.flow import Request
 from websearch_core.layers import Breaker, Retry, Throttle
+from websearch_core.settings import Settings
 
 pytestmark = pytest.mark.enable_socket
 PAGE = http(b"<title>Kelp</title><p>Brown algae of the northern seas.", "200 OK", "Content-Type: text/html")
@@ -36,7 +37,7 @@ def way(request):
 
 
 def make(url, *layers, **options):
-    return WebSearch("tavily", api_key=KEY, base_url=url, layers=[Retry(pause=0.01), *layers], **options)
+    return WebSearch("tavily", api_key=KEY, base_url=url, retry=Retry(pause=0.01), layers=[*layers], **options)
 
 
 def search(web, way):
@@ -101,7 +102,7 @@ def test_when_all_are_down_the_error_names_each_in_time(way):
         place = {"base_url": f"http://127.0.0.1:{ports.closed}", "api_key": KEY}
         names = ["tavily", "brave", "exa"]
         options = dict.fromkeys(names, place)
-        with WebSearch(names, provider_options=options, layers=[Retry(pause=0.01)], timeout=90) as web:
+        with WebSearch(names, settings=Settings.load(providers=options), retry=Retry(pause=0.01), timeout=90) as web:
             began = time.monotonic()
             with pytest.raises(AllProvidersFailed) as caught:
                 search(web, way)
@@ -158,7 +159,7 @@ def test_an_interrupt_closes_the_connection_and_gives_the_place_back():
 
 def test_nothing_of_ours_goes_along_a_redirect(way):
     redirect = http(b"", "302 Found", "Location: /there", "Set-Cookie: id=1; Path=/")
-    with closing(Server([redirect, PAGE])) as server, WebSearch(reader="direct", allow=["127.0.0.0/8"]) as web:
+    with closing(Server([redirect, PAGE])) as server, WebSearch(reader="direct", internal=["127.0.0.0/8"]) as web:
         page = web.read(server.url) if way == "blocking" else asyncio.run(web.aread(server.url))
 
     assert page.content == "Brown algae of the northern seas."

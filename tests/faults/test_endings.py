@@ -112,7 +112,7 @@ async def test_a_call_that_is_cancelled_at_whatever_moment_leaves_nothing(kind, 
             api_key=KEY,
             base_url=server.url,
             reader="direct",
-            allow=["127.0.0.0/8"],
+            internal=["127.0.0.0/8"],
             cache=str(tmp_path / "a.db") if kind == "search" else None,
         )
         number = 0

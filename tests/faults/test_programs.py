@@ -27,7 +27,7 @@ PAGE = http(b"<title>Kelp</title><p>Brown algae of the northern seas.", "200 OK"
 
 
 def make(url, **options):
-    return WebSearch("tavily", api_key=KEY, base_url=url, reader="direct", allow=["127.0.0.0/8"], **options)
+    return WebSearch("tavily", api_key=KEY, base_url=url, reader="direct", internal=["127.0.0.0/8"], **options)
 
 
 async def test_a_blocking_call_works_inside_a_running_loop():
@@ -64,7 +64,7 @@ def test_a_forked_child_has_connections_of_its_own():
             go_on.wait(60)
         return echo(request)
 
-    with closing(Server(reply=reply)) as server, make(server.url, layers=[Throttle(concurrent=2)]) as web:
+    with closing(Server(reply=reply)) as server, make(server.url, throttle=Throttle(concurrent=2)) as web:
         web.search("before")
         slow = threading.Thread(target=web.search, args=("slow",))
         slow.start()

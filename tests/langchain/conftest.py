@@ -78,7 +78,7 @@ class Service:
 
     def web(self, **options: Any) -> WebSearch:
         """Return a `WebSearch` that uses this service and may read this site."""
-        options = {"attempts": 1, "timeout": 60, "allow": [self.url], **options}
+        options = {"retry": 1, "timeout": 60, "internal": [self.url], **options}
         return WebSearch("brave", api_key=KEY, base_url=self.url, **options)
 
     def reply(self, path: str) -> Answer:

@@ -15,6 +15,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langchain_websearch import OpenPageTool, WebSearchTool, WebSearchToolkit
 from websearch_core import SearchResponse
 from websearch_core.errors import RateLimited, UnsupportedOption
+from websearch_core.settings import Settings
 
 pytestmark = pytest.mark.enable_socket
 
@@ -61,7 +62,7 @@ async def test_a_failing_search_does_not_end_the_run_or_look_like_a_success(
 async def test_an_unreachable_service_is_an_error_too(agent, tool_message, key):
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
-    tool = WebSearchTool(provider="brave", api_key=key, base_url=f"http://127.0.0.1:{port}", attempts=1)
+    tool = WebSearchTool(provider="brave", api_key=key, base_url=f"http://127.0.0.1:{port}", retry=1)
 
     blocking = tool_message(agent(tool, query="kelp").invoke(ASK))
     message = tool_message(await agent(tool, query="kelp").ainvoke(ASK))
@@ -165,7 +166,7 @@ async def test_when_a_whole_chain_fails_the_error_names_each_provider(service, a
     service.answer = answer(status=429, headers={"Retry-After": "0.2"})
     service.pages["/search"] = answer(status=500)
     options = {"brave": {"api_key": key, "base_url": service.url}, "searxng": {"base_url": service.url}}
-    tool = WebSearchTool(provider=["brave", "searxng"], provider_options=options, attempts=1)
+    tool = WebSearchTool(provider=["brave", "searxng"], settings=Settings.load(providers=options), retry=1)
 
     message = tool_message(await agent(tool, query="kelp").ainvoke(ASK))
 

@@ -214,7 +214,7 @@ async def test_events_can_be_streamed(fake):
 async def test_the_end_of_a_failed_call_is_an_event_too(fake):
     fake.errors["*"] = RateLimited("fake search failed: 429")
     watch = AsyncWatch()
-    tool = WebSearchTool(provider=fake, attempts=1, handle_tool_error=False)
+    tool = WebSearchTool(provider=fake, retry=1, handle_tool_error=False)
     with pytest.raises(ToolException, match="rate_limited") as caught:
         await tool.ainvoke({"query": "kelp"}, config={"callbacks": [watch]})
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.enable_socket
 
 
 def test_one_loop_after_another_sends_each_search_once(service):
-    tool = WebSearchTool(web=service.web(attempts=3))
+    tool = WebSearchTool(web=service.web(retry=3))
 
     for n in range(4):
         assert "Kelp 1" in asyncio.run(tool.ainvoke({"query": f"kelp {n}"}))
@@ -24,7 +24,7 @@ def test_one_loop_after_another_sends_each_search_once(service):
 
 def test_two_loops_at_once_send_each_search_once(service, answer, brave):
     service.answer = answer(body=brave(1), delay=0.05)
-    tool = WebSearchTool(web=service.web(attempts=3))
+    tool = WebSearchTool(web=service.web(retry=3))
 
     async def several(name: str) -> list[str]:
         return await asyncio.gather(*(tool.ainvoke({"query": f"{name} {n}"}) for n in range(5)))
@@ -37,7 +37,7 @@ def test_two_loops_at_once_send_each_search_once(service, answer, brave):
 
 
 def test_many_threads_send_each_search_once(service):
-    tool = WebSearchTool(web=service.web(attempts=3))
+    tool = WebSearchTool(web=service.web(retry=3))
 
     with ThreadPoolExecutor(8) as threads:
         texts = list(threads.map(lambda n: tool.invoke({"query": f"kelp {n}"}), range(16)))

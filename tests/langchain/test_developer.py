@@ -21,7 +21,7 @@ from pydantic import SecretStr
 
 from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool, WebSearchToolkit
 from langchain_websearch.conversations import run_of
-from websearch_core import Page, SearchResponse, WebSearch
+from websearch_core import Http, Page, SearchResponse, WebSearch
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption
 from websearch_core.layers import Budget
 from websearch_core.layers._usage import UsageFile
@@ -295,13 +295,13 @@ def tavily():
         seen.append((request.headers["authorization"].removeprefix("Bearer "), json.loads(request.content)))
         return httpx.Response(200, json={"results": []})
 
-    clients = {
-        "http_client": httpx.Client(transport=httpx.MockTransport(answer)),
-        "http_async_client": httpx.AsyncClient(transport=httpx.MockTransport(answer)),
-    }
+    http = Http(
+        client=httpx.Client(transport=httpx.MockTransport(answer)),
+        async_client=httpx.AsyncClient(transport=httpx.MockTransport(answer)),
+    )
 
     def make(*configurable, **options):
-        options = {"provider": "tavily", "api_key": "developer", **clients, **options}
+        options = {"provider": "tavily", "api_key": "developer", "http": http, **options}
         return WebSearchToolkit(configurable=configurable, **options).get_tools()
 
     make.seen = seen
@@ -325,7 +325,7 @@ class TestTenants:
 
     def test_what_the_developer_did_not_list_has_no_effect(self, tavily, call):
         search, _ = tavily("search_options")
-        own = {"api_key": "stolen", "base_url": "https://evil.example", "provider": "brave", "allow": ["0.0.0.0/0"]}
+        own = {"api_key": "stolen", "base_url": "https://evil.example", "provider": "brave", "internal": ["0.0.0.0/0"]}
         call(search, {"configurable": own}, query="tides")
 
         assert [key for key, _ in tavily.seen] == ["developer"]
@@ -399,8 +399,9 @@ class TestTenants:
     ("own", "complaint"),
     [
         ({"timeout": {}}, "timeout: "),
-        ({"links": {"a": 1}}, "links: "),
-        ({"max_tokens": {}}, "max_tokens: "),
+        ({"read_options": {"links": {"a": 1}}}, "links: "),
+        ({"read_options": {"max_tokens": {}}}, "max_tokens: "),
+        ({"read_options": "text"}, "read_options: must be a table"),
         ({"allowed_domains": {"a": 1}}, "allowed_domains: "),
         ({"search_options": "week"}, "search_options: must be a mapping"),
     ],

@@ -60,7 +60,7 @@ async def test_a_search_becomes_documents_blocking_and_async(name):
     tape = tapes.find(name, "search")
     text, options, _ = player.query(tape)
     found = len(tape["expect"]["results"])
-    arguments = {**player.arguments(tape), "attempts": None, "layers": None}  # without layers no search waits
+    arguments = {**player.arguments(tape), "retry": None, "layers": None}  # without layers no search waits
     retriever = WebSearchRetriever(**arguments, search_options=options, k=found)
 
     documents = retriever.invoke(text)

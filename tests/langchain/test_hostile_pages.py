@@ -12,7 +12,7 @@ pytestmark = pytest.mark.enable_socket
 @pytest.mark.parametrize("colour", ["blocking", "async"])
 async def test_a_model_gets_an_error_or_the_text(hostile_page, colour):
     url, expected, failed, timeout = hostile_page
-    tool = OpenPageTool(provider="duckduckgo", allow=["127.0.0.0/8"], attempts=1, timeout=timeout)
+    tool = OpenPageTool(provider="duckduckgo", internal=["127.0.0.0/8"], retry=1, timeout=timeout)
     call = {"type": "tool_call", "id": "1", "name": tool.name, "args": {"url": url, "max_length": 2000}}
 
     message = tool.invoke(call) if colour == "blocking" else await tool.ainvoke(call)

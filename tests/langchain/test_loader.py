@@ -112,7 +112,7 @@ def test_invalid_arguments_are_refused(site):
 
 
 def test_the_arguments_of_a_web_search_are_accepted(site):
-    loader = WebPageLoader(f"{site.url}/kelp", provider="brave", api_key="k", allow=[site.url])
+    loader = WebPageLoader(f"{site.url}/kelp", provider="brave", api_key="k", internal=[site.url])
 
     assert isinstance(loader.web, WebSearch)
     assert len(loader.load()) == 1

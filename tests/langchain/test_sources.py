@@ -236,5 +236,5 @@ def test_an_error_stays_text_with_every_format():
             raise RateLimited("slow down", provider=self.name)
             yield
 
-    kit = WebSearchToolkit(web=WebSearch(Broken(), reader=Sea(), attempts=1), output_format="search_result")
+    kit = WebSearchToolkit(web=WebSearch(Broken(), reader=Sea(), retry=1), output_format="search_result")
     assert kit.get_tools()[0].invoke({"query": "a"}).startswith("ERROR [rate_limited]")

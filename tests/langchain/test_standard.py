@@ -10,7 +10,7 @@ from langchain_tests.integration_tests import RetrieversIntegrationTests, ToolsI
 from langchain_tests.unit_tests import ToolsUnitTests
 
 from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool
-from websearch_core import Page
+from websearch_core import Http, Page
 
 KEY = "SEKRET"
 
@@ -27,8 +27,10 @@ def brave() -> dict[str, Any]:
     return {
         "provider": "brave",
         "api_key": KEY,
-        "http_client": httpx.Client(transport=httpx.MockTransport(reply)),
-        "http_async_client": httpx.AsyncClient(transport=httpx.MockTransport(reply)),
+        "http": Http(
+            client=httpx.Client(transport=httpx.MockTransport(reply)),
+            async_client=httpx.AsyncClient(transport=httpx.MockTransport(reply)),
+        ),
     }
 
 

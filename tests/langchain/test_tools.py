@@ -19,7 +19,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ValidationError, create_model
 
 from langchain_websearch import OpenPageTool, WebPageCompressor, WebSearchRetriever, WebSearchTool, WebSearchToolkit
-from websearch_core import Page, SearchResponse, SearchResult, WebSearch
+from websearch_core import Http, Page, SearchResponse, SearchResult, WebSearch
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import ConfigurationError, MissingKey, PageNotFound
 from websearch_core.keys import pickle_keys
@@ -209,7 +209,7 @@ def test_arguments_reach_the_provider():
 
 def test_results_can_be_shown_as_markdown_or_json(brave):
     http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, json=brave(1))))
-    web = WebSearch("brave", api_key="k", http_client=http)
+    web = WebSearch("brave", api_key="k", http=Http(client=http))
 
     markdown = WebSearchTool(web=web, output_format="markdown").invoke({"query": "kelp"}).splitlines()
     assert markdown[1:-1] == [
@@ -321,8 +321,7 @@ async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(col
     options = {
         "provider": Forest(),
         "reader": Forest(),
-        "max_tokens": 60,
-        "token_counter": lambda text: len(text.split()),
+        "read_options": {"max_tokens": 60, "token_counter": lambda text: len(text.split())},
     }
     search, read = WebSearchToolkit(**options).get_tools()
 
@@ -407,10 +406,12 @@ async def test_an_invalid_response_is_never_blamed_on_the_arguments(body):
     tool = WebSearchTool(
         provider="brave",
         api_key="k",
-        attempts=1,
+        retry=1,
         handle_tool_error=False,
-        http_client=httpx.Client(transport=httpx.MockTransport(reply)),
-        http_async_client=httpx.AsyncClient(transport=httpx.MockTransport(reply)),
+        http=Http(
+            client=httpx.Client(transport=httpx.MockTransport(reply)),
+            async_client=httpx.AsyncClient(transport=httpx.MockTransport(reply)),
+        ),
     )
     outcomes = []
     for call in (lambda: tool._run("kelp", config={}), lambda: tool._arun("kelp", config={})):
@@ -447,7 +448,7 @@ def test_for_any_response_the_tool_returns_text_or_an_error(provider, data):
     body = data.draw(FRAMES[provider] | ANYTHING)
     http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, text=json.dumps(body))))
     options = {"base_url": "http://127.0.0.1"} if provider == "searxng" else {"api_key": "k"}
-    tool = WebSearchTool(provider=provider, attempts=1, http_client=http, **options)
+    tool = WebSearchTool(provider=provider, retry=1, **options, http=Http(client=http))
 
     message = tool.invoke({"type": "tool_call", "name": "web_search", "id": "1", "args": {"query": "kelp"}})
 

@@ -15,7 +15,7 @@ from llama_index.core.base.llms.types import ChatMessage, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.tools import ToolOutput
 
-from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch
+from websearch_core import Http, Page, SearchQuery, SearchResponse, SearchResult, WebSearch
 from websearch_core.errors import PageNotFound, UnsupportedOption
 from websearch_core.flow import Call, Flow
 from websearch_core.testing import SECRET
@@ -72,7 +72,9 @@ def sea() -> Callable[..., WebSearch]:
 
     def make(*, max_tokens: int | None = None, token_counter: Any = None, **sea: Any) -> WebSearch:
         water = Sea(**sea)
-        return WebSearch(water, reader=water, attempts=1, max_tokens=max_tokens, token_counter=token_counter)
+        return WebSearch(
+            water, reader=water, retry=1, read_options={"max_tokens": max_tokens, "token_counter": token_counter}
+        )
 
     return make
 
@@ -92,7 +94,7 @@ async def brave() -> AsyncIterator[Callable[..., WebSearch]]:
         blocking = httpx.Client(transport=httpx.MockTransport(handle))
         awaiting = httpx.AsyncClient(transport=httpx.MockTransport(handle))
         clients.extend([blocking, awaiting])
-        return WebSearch("brave", api_key=SECRET, attempts=1, http_client=blocking, http_async_client=awaiting)
+        return WebSearch("brave", api_key=SECRET, retry=1, http=Http(client=blocking, async_client=awaiting))
 
     yield make
     for client in clients:

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from llamaindex_websearch import ToolError, WebPagePostprocessor, WebSearchRetriever, WebSearchToolSpec
 from llamaindex_websearch.conversations import conversation_of
+from websearch_core import Http
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, WebSearchError
 from websearch_core.layers import leaves
 from websearch_core.testing import SECRET
@@ -185,7 +186,7 @@ def tavily():
 
     def make(*configurable, **options):
         client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
-        options = {"provider": "tavily", "api_key": "developer", "http_async_client": client, **options}
+        options = {"provider": "tavily", "api_key": "developer", "http": Http(async_client=client), **options}
         return WebSearchToolSpec(configurable=configurable, **options)
 
     make.seen = seen

@@ -63,7 +63,7 @@ def counter() -> Iterator[Counter]:
 
 @pytest.fixture
 def web(counter: Counter) -> Iterator[WebSearch]:
-    with WebSearch("searxng", base_url=f"http://127.0.0.1:{counter.server_port}", attempts=1, timeout=60) as web:
+    with WebSearch("searxng", base_url=f"http://127.0.0.1:{counter.server_port}", retry=1, timeout=60) as web:
         yield web
 
 

@@ -119,7 +119,7 @@ async def test_an_unreachable_service_is_a_failure_like_any_other() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    web = WebSearch("searxng", base_url=f"http://127.0.0.1:{port}", attempts=1, timeout=60)
+    web = WebSearch("searxng", base_url=f"http://127.0.0.1:{port}", retry=1, timeout=60)
     search, _ = WebSearchToolSpec(web=web).to_tool_list()
     async with web:
         with pytest.raises(ToolError) as awaiting:

@@ -14,6 +14,7 @@ from llama_index.core.workflow import Context
 
 from llamaindex_websearch import WebSearchToolSpec, collect_sources
 from llamaindex_websearch.conversations import conversation_of
+from websearch_core import Http
 from websearch_core.citations import link_citations
 from websearch_core.errors import ConfigurationError, MissingKey
 
@@ -65,7 +66,7 @@ def tavily():
     def make(**options):
         client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
         options = {"api_key": "developer", "configurable": ["api_key", "allowed_domains"], **options}
-        return WebSearchToolSpec(provider="tavily", http_async_client=client, **options)
+        return WebSearchToolSpec(provider="tavily", **options, http=Http(async_client=client))
 
     make.seen = seen
     return make

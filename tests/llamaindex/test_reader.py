@@ -78,7 +78,7 @@ async def test_non_public_addresses_are_not_read(url: str) -> None:
 
 def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None:
     with pytest.raises(ConfigurationError, match="not both: allow"):
-        WebPageReader(web=sea(), allow=["10.0.0.0/8"])
+        WebPageReader(web=sea(), internal=["10.0.0.0/8"])
 
 
 def test_it_survives_pickling() -> None:
@@ -100,7 +100,7 @@ async def test_an_allowed_address_is_read() -> None:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     origin = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server, WebSearch("duckduckgo", allow=[origin], timeout=60) as web:
+    async with server, WebSearch("duckduckgo", internal=[origin], timeout=60) as web:
         for documents in await every_way(WebPageReader(web=web), f"{origin}/kelp"):
             (document,) = documents
             assert "Giant kelp grows half a metre a day" in document.text

@@ -156,7 +156,7 @@ async def test_a_search_can_show_what_the_pages_say(sea: Sea) -> None:
 
 
 async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
-    web = sea(pages=LONG, max_tokens=60, token_counter=lambda text: len(text.split()))
+    web = sea(pages=LONG, read_options={"max_tokens": 60, "token_counter": lambda text: len(text.split())})
     search, read = WebSearchToolSpec(web=web, read_top=1).to_tool_list()
 
     for page in await both(read, {"url": "https://sea.example/kelp", "max_length": 100_000}):
@@ -275,7 +275,7 @@ def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None
 
 
 def test_the_arguments_make_a_web_search_and_the_key_never_appears() -> None:
-    spec = WebSearchToolSpec(provider="brave", api_key="SECRET-of-a-test", timeout=3, allow=["10.0.0.0/8"])
+    spec = WebSearchToolSpec(provider="brave", api_key="SECRET-of-a-test", timeout=3, internal=["10.0.0.0/8"])
     assert (spec.web.settings.timeout, spec.web.provider.name) == (3, "brave")
     assert "SECRET" not in repr(spec) + repr(vars(spec)) + repr(spec.to_tool_list())
     with pytest.raises(ConfigurationError, match="unknown argument: api_ky"):

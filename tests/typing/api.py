@@ -10,7 +10,7 @@ import httpx2
 from pydantic import SecretStr
 
 import websearch_core
-from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError, providers
+from websearch_core import Http, Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError, providers
 from websearch_core.errors import AllProvidersFailed, RateLimited
 from websearch_core.flow import Flow, Request
 from websearch_core.layers import Fallback, Layer, Relax, Retry
@@ -29,7 +29,7 @@ web.read("https://a.example/", qurey="kelp")  # type: ignore[call-arg]
 assert_type(web.read_many(["https://a.example/"]), list[Page | WebSearchError])
 web.search("kelp", limti=3)  # type: ignore[call-arg]
 web.search("kelp", time_range="decade")  # type: ignore[arg-type]
-WebSearch(["tavily", Fallback((Retry(Direct()),))], reader="direct", allow=["10.0.0.0/8"])
+WebSearch(["tavily", Fallback()(Retry()(Direct()))], reader="direct", internal=["10.0.0.0/8"])
 
 
 async def concurrent() -> None:
@@ -57,25 +57,29 @@ Brave(key="key")  # type: ignore[call-arg]
 WebSearch(Mine(), reader=reader)
 
 layers: list[Layer] = [Retry(attempts=5), Relax(), Fallback()]
-WebSearch(Mine(), layers=layers, attempts=None)
+WebSearch(Mine(), layers=layers, retry=None)
 WebSearch(Mine(), layers=None)
 WebSearch(Mine(), layers=[Mine()])  # type: ignore[list-item]
 web.search("kelp", unsupported="note")
 web.search("kelp", unsupported="ignore")  # type: ignore[arg-type]
-assert_type(Retry(Mine()).inner, Provider | None)
-Retry("brave")  # type: ignore[arg-type]
+assert_type(Retry()(Mine()).inner, Provider | None)
+Retry()("brave")  # type: ignore[arg-type]
 
-WebSearch("brave", api_key=SecretStr("key"), verify=ssl.create_default_context(), http_library="httpx2")
-WebSearch(http_client=httpx.Client(), http_async_client=httpx.AsyncClient())
-WebSearch(http_client=httpx2.Client(), http_async_client=httpx2.AsyncClient())
-WebSearch(http_client=httpx.AsyncClient())  # type: ignore[arg-type]
-WebSearch(http_library="requests")  # type: ignore[arg-type]
-WebSearch(verify=False)  # type: ignore[arg-type]
+WebSearch("brave", api_key=SecretStr("key"), http=Http(verify=ssl.create_default_context(), library="httpx2"))
+WebSearch(http=Http(client=httpx.Client(), async_client=httpx.AsyncClient()))
+WebSearch(http=Http(client=httpx2.Client(), async_client=httpx2.AsyncClient()))
+WebSearch(http=Http(client=httpx.AsyncClient()))  # type: ignore[arg-type]
+WebSearch(http=Http(library="requests"))  # type: ignore[arg-type]
+WebSearch(http=Http(verify=False))  # type: ignore[arg-type]
 WebSearch("brave", api_key=3)  # type: ignore[arg-type]
-WebSearch(links="hide")  # type: ignore[arg-type]
+WebSearch(read_options={"links": "hide"})  # type: ignore[arg-type]
 assert_type(WebSearch.resolve(None, {"timeout": 3, "links": "text"}), WebSearch)
 Settings(
-    provider="brave", reader=["direct", "jina"], allow=["10.0.0.0/8"], budget="1 USD/day", allowed_domains=["a.example"]
+    provider="brave",
+    reader=["direct", "jina"],
+    internal=["10.0.0.0/8"],
+    budget="1 USD/day",
+    allowed_domains=["a.example"],
 )
 assert_type(Settings().budget, tuple[str, ...])
 assert_type(SearchQuery(text="kelp", allowed_domains=["a.example"]).allowed_domains, tuple[str, ...])

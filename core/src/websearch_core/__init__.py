@@ -37,26 +37,31 @@ if typing.TYPE_CHECKING:
     from .client import WebSearch
     from .errors import ServiceError, WebSearchError
     from .models import Page, SearchQuery, SearchResponse, SearchResult
+    from .settings import Http, Timeout
 
     __version__: str
 
 __all__ = [
+    "Http",
     "Page",
     "SearchQuery",
     "SearchResponse",
     "SearchResult",
     "ServiceError",
+    "Timeout",
     "WebSearch",
     "WebSearchError",
     "register",
 ]
 
 _HOMES = {
+    "Http": "settings",
     "Page": "models",
     "SearchQuery": "models",
     "SearchResponse": "models",
     "SearchResult": "models",
     "ServiceError": "errors",
+    "Timeout": "settings",
     "WebSearch": "client",
     "WebSearchError": "errors",
     "register": "_registry",

@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, field_validator
 from websearch_core import Page, SearchQuery, SearchResult, WebSearch, WebSearchError
 from websearch_core._text.choices import Extent
 from websearch_core._text.suggestion import check_names
-from websearch_core.client import WebSearchArguments
+from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
 from websearch_core.tools._document import make_metadata, make_text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
 
-class RetrieverOptions(WebSearchArguments, total=False):
+class RetrieverOptions(CommonArguments, total=False):
     """The arguments of the retriever besides ``web``."""
 
     k: int
@@ -84,6 +84,7 @@ class WebSearchRetriever(BaseRetriever):
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[RetrieverOptions]) -> None:
         super().__init__(**resolve_web(type(self), web, options))
+        self.web.check_options(self.search_options)
 
     @field_validator("search_options")
     @classmethod

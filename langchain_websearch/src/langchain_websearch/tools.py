@@ -265,9 +265,8 @@ class WebSearchTool(_WebTool):
         max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a LangGraph graph, or elsewhere the
             conversation. Then each call is an error that tells the model to finish.
         configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``provider``,
-            ``reader``, ``timeout``, ``max_tokens``, ``links``, ``comments``, ``reviews``, ``allowed_domains``,
-            ``blocked_domains``, ``max_snippet_chars``, ``search_options``, ``max_length``, ``read_top``; or a mapping from each to the key
-            that it has there, or of ``provider`` and ``reader`` to those that a run may choose among. A key that is a
+            ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``, ``read_options``,
+            ``max_length``, ``read_top``; or a mapping from each to the key that it has there, or of ``provider`` and ``reader`` to those that a run may choose among. A key that is a
             ``SecretStr``, or has two underscores before its name, is kept out of checkpoints and traces.
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
             for models of Anthropic, which cite them by themselves.
@@ -315,7 +314,7 @@ class WebSearchTool(_WebTool):
         with self._as_tool_exception(), report(run_manager), self._charge(config):
             web, options = self._begin(config)
             call = self._call(web, options, sent)
-            return self._render(call.finish(web.search(query, **call.options)), config, runtime, web)
+            return self._render(call.finish(web.search(query, **call.options)), config, runtime, web, call)
 
     @_hint_config
     async def _arun(
@@ -332,7 +331,7 @@ class WebSearchTool(_WebTool):
                 web, options = self._begin(config)
                 call = self._call(web, options, sent)
                 response = call.finish(await web.asearch(query, **call.options))
-            return self._render(response, config, runtime, web)
+            return self._render(response, config, runtime, web, call)
 
     def _call(self, web: WebSearch, options: Mapping[str, Any], sent: dict[str, Any]) -> tools.SearchCall:
         """Combine what the model *sent* with the developer's options, and with the *options* of the run."""
@@ -343,12 +342,13 @@ class WebSearchTool(_WebTool):
         )
 
     def _render(
-        self, response: SearchResponse, config: RunnableConfig, runtime: Any, web: WebSearch
+        self, response: SearchResponse, config: RunnableConfig, runtime: Any, web: WebSearch, call: tools.SearchCall
     ) -> tuple[Content, dict[str, Any]]:
         conversation = conversation_of(config, self.conversation)
         self.provenance.allow_results(response, conversation)
         numbered = self.provenance.number_results(response, conversation, self._stored_sources(runtime))
-        output = search_output(web, numbered, self.output_format, full=self.full_artifact)
+        most = call.options.get("max_snippet_chars")
+        output = search_output(web, numbered, self.output_format, full=self.full_artifact, max_snippet_chars=most)
         return output.content, output.artifact
 
 
@@ -356,8 +356,8 @@ class OpenPageTool(_WebTool):
     """
     Reads a page or a part of it for an agent: ``open_page(url, max_length, offset, query, find)``.
 
-    Pages of this machine and its network are refused, also behind host names and redirects, except those in ``allow``:
-    ``OpenPageTool(allow=["https://wiki.corp:8443"])``.
+    Pages of this machine and its network are refused, also behind host names and redirects, except those in ``internal``:
+    ``OpenPageTool(internal=["https://wiki.corp:8443"])``.
 
     Args:
         web: The `WebSearch` to read with; or pass its arguments instead.

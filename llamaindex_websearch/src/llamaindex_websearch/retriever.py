@@ -91,6 +91,7 @@ class WebSearchRetriever(BaseRetriever):
         self.search_options: SearchOptions = search_options or {}
         if {"limit", "max_results"} & set(self.search_options):
             raise InvalidOption("search_options: the limit is called k here")
+        self.web.check_options(self.search_options)
         SearchQuery.of("anything", **self._options())  # reject wrong options now rather than in the first search
 
     def retrieve(self, str_or_query_bundle: QueryType, **unknown: object) -> list[NodeWithScore]:

@@ -165,9 +165,9 @@ class WebSearchToolSpec(BaseToolSpec):
         max_uses: Maximum number of calls of both tools together in one run of an agent or workflow; outside of any, of
             this spec. Then each call is an error that tells the model to finish.
         configurable: The options that `configure` may set for the conversation of a `Context`: ``api_key``,
-            ``provider``, ``reader``, ``timeout``, ``max_tokens``, ``links``, ``comments``, ``reviews``,
-            ``allowed_domains``, ``blocked_domains``, ``max_snippet_chars``, ``search_options``, ``max_length``,
-            ``read_top``; or a mapping, of ``provider`` and ``reader`` to those that may be chosen.
+            ``provider``, ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``,
+            ``read_options``, ``max_length``, ``read_top``; or a mapping, of ``provider`` and ``reader`` to those that
+            may be chosen.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
@@ -200,7 +200,10 @@ class WebSearchToolSpec(BaseToolSpec):
             check_number("max_length", max_length, 1)
         self.tenants: tools.Tenants = tools.Tenants(web, arguments, configurable)
         self.web: WebSearch = self.tenants.web
-        self.search_options: tools.Pinned = tools.Pinned.of(search_options, self.web.settings.domains)
+        usual: Any = self.web.settings.search_options
+        options = {**usual, **(search_options or {})} if isinstance(search_options, Mapping | None) else search_options
+        self.search_options: tools.Pinned = tools.Pinned.of(options, self.web.settings.domains)
+        self.web.check_options(self.search_options.options)
         self.arguments: dict[str, type[tools.Arguments]] = {
             "web_search": self.search_options.arguments(),
             "open_page": tools.PageArguments,
@@ -247,7 +250,7 @@ class WebSearchToolSpec(BaseToolSpec):
         response = call.finish(run.web.search(query, **call.options))
         self.ledger.allow_results(response, run.conversation)
         numbered = number_sources(self.ledger, partial(self.ledger.number_results, response))
-        return self._show_results(numbered, run.web)
+        return self._show_results(numbered, run.web, call)
 
     @_validated("web_search")
     async def aweb_search(
@@ -265,7 +268,7 @@ class WebSearchToolSpec(BaseToolSpec):
         response = call.finish(await run.web.asearch(query, **call.options))
         self.ledger.allow_results(response, run.conversation)
         numbered = await anumber_sources(self.ledger, partial(self.ledger.number_results, response))
-        return self._show_results(numbered, run.web)
+        return self._show_results(numbered, run.web, call)
 
     @_validated("open_page")
     def open_page(
@@ -412,8 +415,9 @@ class WebSearchToolSpec(BaseToolSpec):
         except UnsafeURL:
             return self.ledger.check(url)
 
-    def _show_results(self, response: SearchResponse, web: WebSearch) -> ToolDocuments:
-        output = search_output(web, response, self.output_format)
+    def _show_results(self, response: SearchResponse, web: WebSearch, call: tools.SearchCall) -> ToolDocuments:
+        most = call.options.get("max_snippet_chars")
+        output = search_output(web, response, self.output_format, max_snippet_chars=most)
         return ToolDocuments(
             (_mark(result_document(result), read=result.content is not None) for result in output.shown),
             str(output.content),

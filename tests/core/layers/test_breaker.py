@@ -91,7 +91,7 @@ def fail(layer, times, **how):
 
 @pytest.mark.parametrize("read", [False, True], ids=["search", "read"])
 def test_after_several_failures_in_a_row_calls_are_refused_at_once(clock, read):
-    layer = Breaker(Service())
+    layer = Breaker()(Service())
     fail(layer, 5, read=read)
     sent, error = ask(layer, reply(), read=read)
 
@@ -103,7 +103,7 @@ def test_after_several_failures_in_a_row_calls_are_refused_at_once(clock, read):
 
 
 def test_searches_and_pages_count_together(clock):
-    layer = Breaker(Service())
+    layer = Breaker()(Service())
     fail(layer, 3)
     fail(layer, 2, read=True)
 
@@ -111,7 +111,7 @@ def test_searches_and_pages_count_together(clock):
 
 
 def test_a_success_in_between_begins_the_count_again(clock):
-    layer = Breaker(Service())
+    layer = Breaker()(Service())
     fail(layer, 4)
     ask(layer, reply())
     fail(layer, 4)
@@ -120,7 +120,7 @@ def test_a_success_in_between_begins_the_count_again(clock):
 
 
 def test_after_the_rest_a_call_that_succeeds_ends_it(clock):
-    layer = Breaker(Service())
+    layer = Breaker()(Service())
     fail(layer, 5)
     clock.now += 10
 
@@ -130,7 +130,7 @@ def test_after_the_rest_a_call_that_succeeds_ends_it(clock):
 
 
 def test_after_the_rest_a_call_that_fails_doubles_it_up_to_the_longest(clock):
-    layer, rests = Breaker(Service(), rest=10, longest=35), []
+    layer, rests = Breaker(rest=10, longest=35)(Service()), []
     fail(layer, 5)
     for _ in range(5):
         rests.append(ask(layer, reply())[1].retry_after)
@@ -143,7 +143,7 @@ def test_after_the_rest_a_call_that_fails_doubles_it_up_to_the_longest(clock):
 
 def test_the_service_may_ask_for_a_longer_rest_but_not_for_a_day(clock):
     for asked, most in ((60, 60), (86_400, 300)):
-        layer = Breaker(Service())
+        layer = Breaker()(Service())
         fail(layer, 4)
         ask(layer, Unavailable("busy", status=503, retry_after=asked))
         assert ask(layer, reply())[1].retry_after == pytest.approx(most)
@@ -162,7 +162,7 @@ def test_the_service_may_ask_for_a_longer_rest_but_not_for_a_day(clock):
     ids=lambda error: type(error).__name__,
 )
 def test_what_is_not_the_fault_of_the_service_does_not_count(clock, error):
-    layer = Breaker(Service())
+    layer = Breaker()(Service())
     fail(layer, 4)
     for _ in range(20):
         assert ask(layer, error) == (1, error)
@@ -173,7 +173,7 @@ def test_what_is_not_the_fault_of_the_service_does_not_count(clock, error):
 
 @pytest.mark.parametrize("error", [RateLimited("too fast", status=429), Unavailable("busy", status=503)])
 def test_what_the_service_answers_counts(clock, error):
-    layer = Breaker(Service())
+    layer = Breaker()(Service())
     for _ in range(5):
         ask(layer, error)
 
@@ -188,14 +188,14 @@ def test_a_time_out_counts_only_if_the_caller_was_patient(clock, seconds, counts
             raise TimedOut("no answer")
             yield
 
-    layer = Breaker(Slow(), rest=100)
+    layer = Breaker(rest=100)(Slow())
     errors = [ask(layer, reply())[1] for _ in range(6)]
 
     assert isinstance(errors[-1], Unavailable if counts else TimedOut)
 
 
 def test_a_call_that_is_cancelled_does_not_count_and_gives_the_probe_back(clock):
-    layer = Breaker(Service())
+    layer = Breaker()(Service())
     for _ in range(20):
         flow = layer.search(KELP)
         next(flow)
@@ -211,7 +211,7 @@ def test_a_call_that_is_cancelled_does_not_count_and_gives_the_probe_back(clock)
 
 
 def test_a_bug_gives_the_probe_back(clock):
-    layer = Breaker(Service())
+    layer = Breaker()(Service())
     fail(layer, 5)
     clock.now += 10
     flow = layer.search(KELP)
@@ -223,7 +223,7 @@ def test_a_bug_gives_the_probe_back(clock):
 
 
 def test_a_call_with_all_its_retries_is_one_failure(clock):
-    layer = Breaker(Retry(Service(), attempts=3, budget=None))
+    layer = Breaker()(Retry(attempts=3, budget=None)(Service()))
     for _ in range(4):
         with pytest.raises(Unavailable):
             play(layer.search(KELP), *[Unavailable("down")] * 3)
@@ -232,13 +232,13 @@ def test_a_call_with_all_its_retries_is_one_failure(clock):
 
 
 def test_pages_that_are_read_from_here_never_open_it(clock):
-    layer = Breaker(Direct(), failures=1)
+    layer = Breaker(failures=1)(Direct())
     for _ in range(3):
         assert ask(layer, Unavailable("the site is down"), read=True)[0] == 1
 
 
 def test_hooks_hear_of_it(clock):
-    layer, heard = Breaker(Service()), []
+    layer, heard = Breaker()(Service()), []
     with listen(heard.append):
         fail(layer, 5)
         clock.now += 10
@@ -299,7 +299,7 @@ class Up(Service):
 @pytest.mark.parametrize("concurrent", [False, True], ids=["blocking", "async"])
 def test_a_chain_stops_asking_a_provider_that_is_down(concurrent):
     down = Down()
-    web = WebSearch([down, Up("up")], layers=[Retry(attempts=1)])
+    web = WebSearch([down, Up("up")], retry=Retry(attempts=1))
     for _ in range(20):
         response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
@@ -327,10 +327,10 @@ def test_of_many_threads_one_probes():
 
 
 def test_copies_and_pickles_are_closed(clock):
-    layer = Breaker(Service())
+    layer = Breaker()(Service())
     fail(layer, 5)
 
-    for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer.wrap(Service())):
+    for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer(Service())):
         assert ask(copied, reply())[0] == 1
 
 
@@ -449,20 +449,20 @@ def read_batches(layer, times):
 def test_batches_of_which_no_page_could_be_read_open_it(clock):
     desk = Desk(DOWN, Unavailable("down, too"))
     with pytest.raises(Unavailable, match="not asked"):
-        read_batches(Breaker(desk, failures=5), 6)
+        read_batches(Breaker(failures=5)(desk), 6)
     assert desk.asked == 5
 
 
 @pytest.mark.parametrize("ends", [(DOWN, None), (DOWN, BadResponse("no")), (None, None)])
 def test_batches_of_which_the_service_answered_for_some_pages_do_not_open_it(clock, ends):
     desk = Desk(*ends)
-    read_batches(Breaker(desk, failures=2), 4)
+    read_batches(Breaker(failures=2)(desk), 4)
     assert desk.asked == 4
 
 
 def test_a_batch_of_which_no_page_could_be_read_is_tried_again_and_keeps_the_error_of_each():
     desk = Desk(DOWN, Unavailable("down, too"))
-    (pages,) = read_batches(Retry(desk, attempts=3, pause=0), 1)
+    (pages,) = read_batches(Retry(attempts=3, pause=0)(desk), 1)
 
     assert desk.asked == 3
     assert [page.message for page in pages] == ["down", "down, too"]
@@ -470,5 +470,5 @@ def test_a_batch_of_which_no_page_could_be_read_is_tried_again_and_keeps_the_err
 
 def test_a_batch_with_a_page_is_not_tried_again():
     desk = Desk(DOWN, None)
-    read_batches(Retry(desk, attempts=3, pause=0), 1)
+    read_batches(Retry(attempts=3, pause=0)(desk), 1)
     assert desk.asked == 1

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.waiting import await_until, wait_until
-from websearch_core import WebSearch
+from websearch_core import Timeout, WebSearch
 from websearch_core._registry import provider_class
 from websearch_core.errors import (
     AllProvidersFailed,
@@ -170,7 +170,7 @@ def test_calls_are_counted_for_search_and_reading_together(sent):
 
 
 def test_the_service_knows_better_what_a_call_cost(file, search):
-    web = WebSearch(Sea(cost=0.01, usage={"credits": 1}), layers=[Budget(limit="0.3 USD/day", usage_file=file.path)])
+    web = WebSearch(Sea(cost=0.01, usage={"credits": 1}), budget=Budget(limit="0.3 USD/day", usage_file=file.path))
     for number in range(5):
         search(web, f"kelp {number}")
 
@@ -178,7 +178,7 @@ def test_the_service_knows_better_what_a_call_cost(file, search):
 
 
 def test_dollars_follow_the_credits_that_a_service_reports(file):
-    web = WebSearch(Sea(usage={"credits": 1}), layers=[Budget(usage_file=file.path)])
+    web = WebSearch(Sea(usage={"credits": 1}), budget=Budget(usage_file=file.path))
     web.search("kelp")
 
     assert spent(file).usd == 125_000  # two credits are listed at 0.25 USD
@@ -186,7 +186,7 @@ def test_dollars_follow_the_credits_that_a_service_reports(file):
 
 @pytest.mark.parametrize("nonsense", [float("nan"), float("inf"), -1.0])
 def test_a_service_cannot_talk_a_budget_down(file, nonsense):
-    web = WebSearch(Sea(cost=nonsense, usage={"credits": nonsense}), layers=[Budget(usage_file=file.path)])
+    web = WebSearch(Sea(cost=nonsense, usage={"credits": nonsense}), budget=Budget(usage_file=file.path))
     web.search("kelp")
 
     assert spent(file) == Amount(MILLION, 2 * MILLION, 250_000)
@@ -196,7 +196,7 @@ def test_a_service_cannot_talk_a_budget_down(file, nonsense):
 def test_what_a_service_says_is_believed_up_to_a_hundred_times_the_estimate(file, caplog, times):
     cost, credits_used = 0.25 * times, 2 * times
     sea = Sea(cost=cost, usage={"credits": credits_used})
-    WebSearch(sea, layers=[Budget(usage_file=file.path)]).search("kelp")
+    WebSearch(sea, budget=Budget(usage_file=file.path)).search("kelp")
 
     believed = times if times <= 100 else 1
     assert spent(file) == Amount(MILLION, 2 * MILLION * believed, 250_000 * believed)
@@ -205,9 +205,7 @@ def test_what_a_service_says_is_believed_up_to_a_hundred_times_the_estimate(file
 
 def test_without_an_estimate_no_more_is_believed_than_ten_dollars_and_a_thousand_credits(file):
     for cost, credits_used in [(10, 1000), (10.1, 1001), (10**9, 10**9)]:
-        web = WebSearch(
-            Sea(prices=(), cost=cost, usage={"credits": credits_used}), layers=[Budget(usage_file=file.path)]
-        )
+        web = WebSearch(Sea(prices=(), cost=cost, usage={"credits": credits_used}), budget=Budget(usage_file=file.path))
         web.search("kelp")
 
     assert spent(file) == Amount(3 * MILLION, 1000 * MILLION, 10 * MILLION)
@@ -219,7 +217,7 @@ def test_true_is_not_a_cost(file):
 
     assert (response.cost, response.usage) == (None, {"tokens": 7.0})
     assert (page.cost, page.usage) == (None, {})
-    WebSearch(Sea(cost=True, usage={"credits": True}), layers=[Budget(usage_file=file.path)]).search("kelp")
+    WebSearch(Sea(cost=True, usage={"credits": True}), budget=Budget(usage_file=file.path)).search("kelp")
     assert spent(file) == Amount(MILLION, 2 * MILLION, 250_000)
 
 
@@ -237,7 +235,7 @@ def test_a_retry_stops_at_the_budget(monkeypatch, file):
         raise Unavailable("down")
 
     monkeypatch.setattr("websearch_core._net.sender.Sender.send", fail)
-    web = WebSearch(Sea(), layers=[Retry(attempts=5, pause=0), Budget(limit="0.6 USD/day", usage_file=file.path)])
+    web = WebSearch(Sea(), retry=Retry(attempts=5, pause=0), budget=Budget(limit="0.6 USD/day", usage_file=file.path))
 
     with pytest.raises(BudgetExceeded):
         web.search("kelp")
@@ -245,7 +243,7 @@ def test_a_retry_stops_at_the_budget(monkeypatch, file):
 
 
 def test_what_was_never_sent_is_not_charged(file, sent):
-    web = WebSearch(Sea(), layers=[Budget(limit="1 call", usage_file=file.path)])
+    web = WebSearch(Sea(), budget=Budget(limit="1 call", usage_file=file.path))
     for _ in range(3):
         with pytest.raises(UnsupportedOption):
             web.search("kelp", time_range="day")
@@ -258,7 +256,7 @@ def test_what_was_never_sent_is_not_charged(file, sent):
 def test_each_request_is_charged_where_requests_cost(file, sent):
     price = (Price(usd=0.25, by_request=True),)
     for kind in (Sea, Fleet):
-        web = WebSearch(kind(prices=price, requests=3), layers=[Budget(usage_file=file.path)])
+        web = WebSearch(kind(prices=price, requests=3), budget=Budget(usage_file=file.path))
         web.search("kelp")
     assert spent(file) == Amount(2 * MILLION, 0, 1_500_000)
 
@@ -276,11 +274,11 @@ def test_a_price_may_be_for_a_number_of_results_or_pages(file):
 
 
 def test_a_provider_that_is_free_is_free_when_the_money_is_gone(file):
-    web = WebSearch([Sea(), Sea("creek", prices=FREE)], layers=[Budget(limit="0.1 USD/day", usage_file=file.path)])
+    web = WebSearch([Sea(), Sea("creek", prices=FREE)], budget=Budget(limit="0.1 USD/day", usage_file=file.path))
     with pytest.raises(BudgetExceeded):
         web.search("kelp")
 
-    WebSearch(Sea("creek", prices=FREE), layers=[Budget(limit="0.1 USD/day", usage_file=file.path)]).search("kelp")
+    WebSearch(Sea("creek", prices=FREE), budget=Budget(limit="0.1 USD/day", usage_file=file.path)).search("kelp")
     assert spent(file).usd == 0
 
 
@@ -300,12 +298,12 @@ def test_an_unknown_price_is_refused_when_the_client_is_made():
         WebSearch("brave", api_key=SECRET, budget="100 credits/month")
 
     WebSearch("exa", api_key=SECRET, budget="100 calls/day")
-    WebSearch(Exa(api_key=SECRET), layers=[Budget(limit="1 USD/day", prices={"exa": "0.007 USD"})])
+    WebSearch(Exa(api_key=SECRET), budget=Budget(limit="1 USD/day", prices={"exa": "0.007 USD"}))
 
 
 def test_a_price_of_ones_own_wins(file):
     prices = {"sea": "0.5 USD, 1 credit", "sea.read": ["0.125 USD"]}
-    web = WebSearch(Sea(), layers=[Budget(prices=prices, usage_file=file.path)])
+    web = WebSearch(Sea(), budget=Budget(prices=prices, usage_file=file.path))
     web.search("kelp")
     assert spent(file) == Amount(MILLION, MILLION, 500_000)
 
@@ -380,7 +378,7 @@ def test_a_copy_starts_its_runs_afresh():
 
 def test_a_tenant_has_a_budget_besides_that_of_all(file):
     limits = ["0.5 USD/day per tenant", "0.8 USD/day"]
-    web = WebSearch(Sea(), layers=[Budget(limit=limits, usage_file=file.path)])
+    web = WebSearch(Sea(), budget=Budget(limit=limits, usage_file=file.path))
     with charge_to("acme"):
         web.search("kelp")
         with charge_to(run="turn 1"):  # the tenant stays
@@ -437,7 +435,7 @@ def test_a_hook_hears_what_is_charged():
 def test_a_broken_file_stops_all_spending_unless_told_otherwise(tmp_path, sent, caplog, content):
     path = tmp_path / "usage.db"
     path.mkdir() if content is None else path.write_bytes(content)
-    web = WebSearch(Sea(), layers=[Budget(limit="1 USD/day", usage_file=path)])
+    web = WebSearch(Sea(), budget=Budget(limit="1 USD/day", usage_file=path))
     with pytest.raises(ConfigurationError, match=r"usage\.db"):
         web.search("kelp")
     assert not sent
@@ -475,7 +473,7 @@ def test_a_busy_file_is_a_failure_that_may_pass(file, monkeypatch):
 
 
 def test_an_answer_is_not_lost_because_its_cost_cannot_be_written(file, monkeypatch, caplog):
-    web = WebSearch(Sea(cost=0.01), layers=[Budget(limit="1 USD/day", usage_file=file.path)])
+    web = WebSearch(Sea(cost=0.01), budget=Budget(limit="1 USD/day", usage_file=file.path))
     add = UsageFile.add
 
     def fail_to_correct(self, day, tenant, provider, amount, limits=()):
@@ -504,7 +502,7 @@ def test_a_cancelled_call_stays_charged(file):
             yield Request(url="https://api.example/")
             yield Sleep(30)
 
-    web = WebSearch(Slow(), layers=[Budget(usage_file=file.path)])
+    web = WebSearch(Slow(), budget=Budget(usage_file=file.path))
 
     async def cancel():
         call = asyncio.create_task(web.asearch("kelp"))
@@ -521,8 +519,8 @@ def test_a_cancelled_call_stays_charged(file):
 def test_a_provider_wrapped_by_hand_is_charged_for_all_inside(file):
     from websearch_core.layers import Fallback
 
-    both = Fallback((Sea("sea"), Sea("creek", prices=(Price(usd=1),))))
-    WebSearch(Budget(both, usage_file=file.path), layers=None).search("kelp")
+    both = Fallback()(Sea("sea"), Sea("creek", prices=(Price(usd=1),)))
+    WebSearch(Budget(usage_file=file.path)(both), layers=None).search("kelp")
 
     assert spent(file).usd == 1_250_000
 
@@ -538,7 +536,7 @@ def test_calls_at_the_same_time_never_pass_a_limit_together(tmp_path_factory, li
     path = tmp_path_factory.mktemp("usage") / "usage.db"
     text = f"{limit} credits/day per tenant" if on_disk else f"{limit} credits"
     budget = Budget(limit=text, usage_file=path)
-    web = WebSearch(Varying(), layers=[budget, Retry(attempts=1)])
+    web = WebSearch(Varying(), retry=Retry(attempts=1), layers=[budget])
     allowed, ready = [], threading.Barrier(4)
 
     def work(share):
@@ -630,14 +628,14 @@ def test_a_failing_chain_charges_each_provider(monkeypatch, file):
 
     monkeypatch.setattr("websearch_core._net.sender.Sender.send", fail)
     with pytest.raises(AllProvidersFailed):
-        WebSearch([Sea(), Sea("creek")], layers=[Budget(usage_file=file.path)]).search("kelp")
+        WebSearch([Sea(), Sea("creek")], budget=Budget(usage_file=file.path)).search("kelp")
 
     assert spent(file, provider="sea").calls == spent(file, provider="creek").calls == MILLION
 
 
 def test_each_member_of_a_fusion_is_charged_and_one_without_budget_is_left_out(file):
     budget = Budget(limit="0.25 USD/day", usage_file=file.path)
-    web = WebSearch([Sea(), Sea("creek", prices=FREE)], fuse=True, layers=[budget])
+    web = WebSearch([Sea(), Sea("creek", prices=FREE)], combine="fuse", layers=[budget])
     assert not web.search("kelp").notes
     assert spent(file) == Amount(2 * MILLION, 2 * MILLION, 250_000)
 
@@ -645,7 +643,7 @@ def test_each_member_of_a_fusion_is_charged_and_one_without_budget_is_left_out(f
 
 
 def test_callers_that_share_an_answer_are_charged_once(file):
-    web = WebSearch(Slow(), layers=[Budget(usage_file=file.path)])
+    web = WebSearch(Slow(), budget=Budget(usage_file=file.path))
 
     async def ask():
         await asyncio.gather(*(web.asearch("kelp") for _ in range(5)))
@@ -676,9 +674,9 @@ async def cancel_all_but_one(web, waiting):
 def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttle_outside):
     layers = Budget(limit=["5 calls", "5 calls/day"], usage_file=file.path), Throttle(requests_per_second=1 / 600)
     if is_throttle_outside:
-        web = WebSearch(layers[1].wrap(layers[0].wrap(Sea())), search_timeout=10_000)
+        web = WebSearch(layers[1](layers[0](Sea())), timeout=Timeout(search=10_000))
     else:
-        web = WebSearch(Sea(), layers=layers, search_timeout=10_000)
+        web = WebSearch(Sea(), layers=layers, timeout=Timeout(search=10_000))
     waiting = []
     with listen(lambda event: waiting.append(event) if isinstance(event, Wait) else None):
         asyncio.run(cancel_all_but_one(web, waiting))
@@ -698,7 +696,7 @@ def test_a_call_that_is_cancelled_while_its_cost_is_written_costs_nothing(file, 
         assert go_on.wait(60)
         add(self, *arguments)
 
-    web = WebSearch(Sea(), layers=[Budget(usage_file=file.path)])
+    web = WebSearch(Sea(), budget=Budget(usage_file=file.path))
 
     async def cancel():
         with monkeypatch.context() as patch:
@@ -720,7 +718,7 @@ def test_what_the_guard_refuses_costs_nothing(file, monkeypatch):
         raise UnsafeURL("not public")
 
     monkeypatch.setattr("websearch_core._net.sender.Sender.send", refuse)
-    web = WebSearch(Sea(), layers=[Budget(usage_file=file.path)])
+    web = WebSearch(Sea(), budget=Budget(usage_file=file.path))
     with pytest.raises(UnsafeURL):
         web.search("kelp")
 
@@ -728,7 +726,7 @@ def test_what_the_guard_refuses_costs_nothing(file, monkeypatch):
 
 
 def test_an_answer_of_a_cache_inside_costs_nothing(file, sent):
-    web = WebSearch(Budget(usage_file=file.path).wrap(Cache(location=":memory:").wrap(Sea(cost=0.25))))
+    web = WebSearch(Budget(usage_file=file.path)(Cache(location=":memory:")(Sea(cost=0.25))))
     for _ in range(3):
         web.search("kelp")
 
@@ -738,7 +736,7 @@ def test_an_answer_of_a_cache_inside_costs_nothing(file, sent):
 
 def test_what_all_calls_without_a_run_have_used_is_never_forgotten(monkeypatch):
     monkeypatch.setattr("websearch_core.layers._account._MAX_RUNS", 3)
-    web = WebSearch(Sea(), layers=[Budget(limit="1 call")])
+    web = WebSearch(Sea(), budget=Budget(limit="1 call"))
     web.search("kelp")
     for run in range(10):
         with charge_to(run=str(run)):

@@ -134,7 +134,7 @@ def drive(flow, *answers):
 
 
 def test_an_answer_is_given_again_and_costs_nothing(path):
-    layer = Cache(location=path).wrap(Sea())
+    layer = Cache(location=path)(Sea())
     first = search(layer, answer())
     again = search(layer)
 
@@ -163,13 +163,13 @@ def test_a_page_is_kept_once_however_its_url_is_spelled(path):
 
 
 def test_another_process_or_object_finds_it(path):
-    search(Cache(location=path).wrap(Sea()), answer())
+    search(Cache(location=path)(Sea()), answer())
 
-    assert search(Cache(location=str(path)).wrap(Sea())).answer == "Kelp grows."
+    assert search(Cache(location=str(path))(Sea())).answer == "Kelp grows."
 
 
 def test_a_spelling_of_the_query_or_the_url_gets_its_own_back(path):
-    layer = Cache(location=path).wrap(Sea())
+    layer = Cache(location=path)(Sea())
     search(layer, answer(), query=SearchQuery.of("kelp forest"))
     read(layer, reply(TEXT))
 
@@ -190,7 +190,7 @@ def test_a_hook_hears_of_it_with_its_age(path, clock):
 
 
 def test_it_is_asked_again_when_it_is_too_old(path, clock):
-    layer = Cache(location=path, max_age=60).wrap(Sea())
+    layer = Cache(location=path, max_age=60)(Sea())
     search(layer, answer("old"))
     clock.now += 59
     assert search(layer).answer == "old"
@@ -201,7 +201,7 @@ def test_it_is_asked_again_when_it_is_too_old(path, clock):
 
 
 def test_a_call_may_insist_on_a_fresh_answer_which_is_then_kept(path):
-    layer = Cache(location=path).wrap(Sea())
+    layer = Cache(location=path)(Sea())
     search(layer, answer("old"))
     with no_cache():
         assert search(layer, answer("new")).answer == "new"
@@ -243,30 +243,30 @@ def test_many_identical_calls_look_and_ask_once(path):
     ],
 )
 def test_other_options_and_keys_of_the_provider_have_answers_of_their_own(path, one, other):
-    search(Cache(location=path).wrap(Sea(**one)), answer("one"))
+    search(Cache(location=path)(Sea(**one)), answer("one"))
 
-    assert search(Cache(location=path).wrap(Sea(**other)), answer("other")).answer == "other"
-    assert search(Cache(location=path).wrap(Sea(**one))).answer == "one"
+    assert search(Cache(location=path)(Sea(**other)), answer("other")).answer == "other"
+    assert search(Cache(location=path)(Sea(**one))).answer == "one"
 
 
 @pytest.mark.parametrize("options", [{"topic": "news"}, {"limit": 3}, {"extra": {"a": 1}}, {"unsupported": "note"}])
 def test_other_options_of_the_query_have_answers_of_their_own(path, options):
-    layer = Cache(location=path).wrap(Sea())
+    layer = Cache(location=path)(Sea())
     search(layer, answer("plain"))
 
     assert search(layer, answer("other"), query=SearchQuery.of("kelp", **options)).answer == "other"
 
 
 def test_tenants_do_not_see_each_other(path):
-    search(Cache(location=path, tenant="ann").wrap(Sea()), answer("for ann"))
+    search(Cache(location=path, tenant="ann")(Sea()), answer("for ann"))
 
-    assert search(Cache(location=path, tenant="bob").wrap(Sea()), answer("for bob")).answer == "for bob"
-    assert search(Cache(location=path, tenant="ann").wrap(Sea())).answer == "for ann"
+    assert search(Cache(location=path, tenant="bob")(Sea()), answer("for bob")).answer == "for bob"
+    assert search(Cache(location=path, tenant="ann")(Sea())).answer == "for ann"
 
 
 def test_a_key_that_a_function_returns_separates_tenants(path):
     tenant = ContextVar("tenant")
-    layer = Cache(location=path).wrap(Sea(api_key=tenant.get))
+    layer = Cache(location=path)(Sea(api_key=tenant.get))
     for who in ("ann", "bob"):
         tenant.set(who)
         search(layer, answer(f"for {who}"))
@@ -278,7 +278,7 @@ def test_a_key_that_a_function_returns_separates_tenants(path):
 @pytest.mark.enable_socket
 def test_a_page_that_was_read_through_a_hole_in_the_guard_is_only_for_those_who_have_it(path, server, http):
     server.answers["/secret"] = http("<p>The inner wiki.", "200 OK", "Content-Type: text/html")
-    inside = WebSearch("duckduckgo", cache=str(path), allow=["127.0.0.1/32"])
+    inside = WebSearch("duckduckgo", cache=str(path), internal=["127.0.0.1/32"])
     assert "inner wiki" in inside.read(f"{server.url}/secret").content
     assert "inner wiki" in inside.read(f"{server.url}/secret").content
     assert len(server.requests) == 1
@@ -302,7 +302,7 @@ def test_no_key_and_no_query_is_in_the_key_of_an_entry(path):
         def set(self, key, value, ttl):
             kept[key] = value
 
-    layer = Cache(location=Kept(10**6)).wrap(Sea(api_key=SECRET))
+    layer = Cache(location=Kept(10**6))(Sea(api_key=SECRET))
     search(layer, answer())
     read(layer, reply(TEXT))
 
@@ -312,7 +312,7 @@ def test_no_key_and_no_query_is_in_the_key_of_an_entry(path):
 
 
 def test_no_key_is_in_the_file(path):
-    layer = Cache(location=path).wrap(Sea(api_key=SECRET))
+    layer = Cache(location=path)(Sea(api_key=SECRET))
     search(layer, answer())
     read(layer, reply(TEXT))
 
@@ -328,7 +328,7 @@ def test_no_key_is_in_the_file(path):
     "failure", [Unavailable("down"), BadRequest("no"), AuthenticationError("no"), TimedOut("late")]
 )
 def test_failures_are_not_kept(path, failure):
-    layer = Cache(location=path).wrap(Sea())
+    layer = Cache(location=path)(Sea())
     with pytest.raises(type(failure)):
         search(layer, failure)
 
@@ -337,7 +337,7 @@ def test_failures_are_not_kept(path, failure):
 
 @pytest.mark.parametrize("status", [404, 410])
 def test_a_page_that_does_not_exist_is_remembered_briefly(path, clock, status):
-    layer = Cache(location=path).wrap(Sea())
+    layer = Cache(location=path)(Sea())
     with pytest.raises(PageNotFound):
         read(layer, reply(status=status))
     with pytest.raises(PageNotFound, match="no such page") as caught:
@@ -349,7 +349,7 @@ def test_a_page_that_does_not_exist_is_remembered_briefly(path, clock, status):
 
 
 def test_a_miss_for_another_reason_is_not_remembered(path):
-    layer = Cache(location=path).wrap(Sea())
+    layer = Cache(location=path)(Sea())
     with pytest.raises(PageNotFound):
         read(layer, reply(status=422))
 
@@ -357,14 +357,14 @@ def test_a_miss_for_another_reason_is_not_remembered(path):
 
 
 def test_what_the_terms_forbid_to_keep_stays_in_this_process(path):
-    layer = Cache(location=path).wrap(Closed())
+    layer = Cache(location=path)(Closed())
     search(layer, answer())
     assert search(layer).answer
     assert not path.exists()
-    assert search(Cache(location=path).wrap(Closed()), answer("again")).answer == "again"
+    assert search(Cache(location=path)(Closed()), answer("again")).answer == "again"
 
-    search(Cache(location=path, despite_terms=True).wrap(Closed()), answer())
-    assert search(Cache(location=path, despite_terms=True).wrap(Closed())).answer
+    search(Cache(location=path, despite_terms=True)(Closed()), answer())
+    assert search(Cache(location=path, despite_terms=True)(Closed())).answer
 
 
 def test_a_provider_whose_options_are_unknown_is_kept_in_this_process_for_itself_alone(path):
@@ -398,7 +398,7 @@ def test_an_index_on_this_machine_is_always_asked(path):
             yield
 
     index = Index()
-    layer = Cache(location=path).wrap(index)
+    layer = Cache(location=path)(index)
     for _ in range(2):
         search(layer)
         read(layer)
@@ -418,7 +418,7 @@ def test_an_answer_that_is_not_json_is_not_kept(path):
             return SearchResponse(query=query.text, raw=object())
             yield
 
-    layer = Cache(location=path).wrap(Odd())
+    layer = Cache(location=path)(Odd())
     search(layer)
     search(layer)
     search(layer, query=SearchQuery.of("kelp", extra={"a": object()}))
@@ -431,7 +431,7 @@ def test_an_answer_that_is_not_json_is_not_kept(path):
 
 @pytest.mark.parametrize("failure", [Unavailable("down"), TimedOut("late")])
 def test_a_stale_answer_replaces_a_failure_and_says_so(path, clock, failure):
-    layer = Cache(location=path, max_age=60, stale_if_error=7200).wrap(Sea())
+    layer = Cache(location=path, max_age=60, stale_if_error=7200)(Sea())
     search(layer, answer())
     clock.now += 2 * 3600
     stale = search(layer, failure)
@@ -446,7 +446,7 @@ def test_a_stale_answer_replaces_a_failure_and_says_so(path, clock, failure):
 
 @pytest.mark.parametrize("failure", [AuthenticationError("revoked"), PageNotFound("gone"), BadRequest("no")])
 def test_an_answer_of_the_service_is_no_failure_that_a_stale_page_could_hide(path, clock, failure):
-    layer = Cache(location=path, max_age=60).wrap(Sea())
+    layer = Cache(location=path, max_age=60)(Sea())
     read(layer, reply(TEXT))
     clock.now += 61
 
@@ -459,7 +459,7 @@ def test_an_answer_of_the_service_is_no_failure_that_a_stale_page_could_hide(pat
     [(61, "1 minute old"), (90_000, "1 day old"), (2 * 86_400, "2 days old"), (59, "less than a minute old")],
 )
 def test_a_note_says_how_old_it_is(path, clock, seconds, said):
-    layer = Cache(location=path, max_age=1, stale_if_error=1e6).wrap(Sea())
+    layer = Cache(location=path, max_age=1, stale_if_error=1e6)(Sea())
     read(layer, reply(TEXT))
     clock.now += seconds
 
@@ -489,7 +489,7 @@ class Batches:
 
 def test_of_many_pages_only_the_unknown_are_asked_for(clock):
     batches = Batches()
-    layer = Cache(max_age=60).wrap(batches)
+    layer = Cache(max_age=60)(batches)
     urls = [f"https://sea.example/{n}" for n in range(3)]
 
     def read_many(urls, *answers):
@@ -520,7 +520,7 @@ class Broken:
 
 
 def test_a_broken_backend_fails_no_call_and_is_logged_once(caplog):
-    layer = Cache(location=Broken()).wrap(Sea())
+    layer = Cache(location=Broken())(Sea())
     for _ in range(3):
         assert search(layer, answer()).answer
 
@@ -539,7 +539,7 @@ def test_a_backend_that_failed_is_left_alone_for_a_while(monkeypatch):
     clock = type("Clock", (), {"now": 0.0, "monotonic": lambda self: self.now})()
     clock.now = 100.0
     monkeypatch.setattr(store, "time", clock)
-    layer = Cache(location=Counted()).wrap(Sea())
+    layer = Cache(location=Counted())(Sea())
     for _ in range(3):
         search(layer, answer())
     assert len(calls) == 1
@@ -553,7 +553,7 @@ def test_what_a_client_says_is_not_logged(caplog):
         def get(self, key):
             raise RuntimeError(f"redis://:{SECRET}@cache.example")
 
-    search(Cache(location=Talkative()).wrap(Sea()), answer())
+    search(Cache(location=Talkative())(Sea()), answer())
     assert SECRET not in caplog.text
     assert SECRET not in repr(Cache(location=f"redis://:{SECRET}@localhost"))
 
@@ -572,12 +572,12 @@ def test_a_poisoned_entry_is_as_good_as_none(poison):
         def set(self, key, value, ttl):
             pass
 
-    assert search(Cache(location=Poisoned()).wrap(Sea()), answer()).answer == "Kelp grows."
+    assert search(Cache(location=Poisoned())(Sea()), answer()).answer == "Kelp grows."
 
 
 def test_an_entry_of_another_kind_or_from_the_future_is_as_good_as_none(clock):
     backend = MemoryBackend(10**6)
-    layer = Cache(location=backend).wrap(Sea())
+    layer = Cache(location=backend)(Sea())
     page = Entry.of(Page(url=URL))
     future = Entry.of(SearchResponse(query="x", answer="from the future")).model_copy(
         update={"stored": clock.now + 1e6}
@@ -588,7 +588,7 @@ def test_an_entry_of_another_kind_or_from_the_future_is_as_good_as_none(clock):
 
 
 def test_an_answer_that_comes_at_the_last_moment_is_given_even_if_it_cannot_be_kept(path):
-    layer = Cache(location=path).wrap(Sea())
+    layer = Cache(location=path)(Sea())
     flow = layer.search(KELP)
     next(flow)
     flow.send([None])
@@ -666,16 +666,16 @@ def test_memory_is_bounded_and_forgets_what_was_used_least(clock):
 
 def test_a_layer_can_be_copied_and_pickled(path):
     layer = Cache(location=path, max_age=5)
-    search(layer.wrap(Sea()), answer())
-    for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), copy.deepcopy(layer.wrap(Sea()))):
+    search(layer(Sea()), answer())
+    for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), copy.deepcopy(layer(Sea()))):
         assert again.max_age == 5
-        assert search(again.wrap(Sea())).answer == "Kelp grows."
+        assert search(again(Sea())).answer == "Kelp grows."
 
 
 def test_searching_and_reading_share_one_connection(path):
     layer = Cache(location=path)
 
-    assert layer.wrap(Sea()).backend is layer.wrap(Sea(depth="deep")).backend is layer.backend
+    assert layer(Sea()).backend is layer(Sea(depth="deep")).backend is layer.backend
 
 
 @pytest.mark.parametrize(
@@ -771,7 +771,7 @@ def test_the_short_form_and_a_layer_are_not_combined():
     for layers in ([Cache()], None):
         with pytest.raises(ConfigurationError, match=r"write layers=\[Cache"):
             WebSearch(FakeWeb(), cache=True, layers=layers)
-    assert cache_of(WebSearch(FakeWeb(), layers=[Cache(max_age=5)])).max_age == 5
+    assert cache_of(WebSearch(FakeWeb(), cache=Cache(max_age=5))).max_age == 5
 
 
 def test_threads_share_a_layer(path):
@@ -799,7 +799,7 @@ HALF = reply({"answer": "Kelp", "partial": True})
 
 
 def test_half_an_answer_is_kept_only_for_a_moment(clock, path):
-    layer = Cache(location=path, missing_age=60).wrap(Halves())
+    layer = Cache(location=path, missing_age=60)(Halves())
     assert search(layer, HALF).notes == ("a part failed",)
     clock.now += 50
     assert search(layer).answer == "Kelp"
@@ -810,7 +810,7 @@ def test_half_an_answer_is_kept_only_for_a_moment(clock, path):
 
 
 def test_half_an_answer_does_not_stand_in_for_a_service_that_fails(clock, path):
-    layer = Cache(location=path, missing_age=60).wrap(Halves())
+    layer = Cache(location=path, missing_age=60)(Halves())
     search(layer, HALF)
     clock.now += 61
     with pytest.raises(Unavailable):
@@ -818,7 +818,7 @@ def test_half_an_answer_does_not_stand_in_for_a_service_that_fails(clock, path):
 
 
 def test_half_an_answer_leaves_the_whole_one_for_a_service_that_fails(clock, path):
-    layer = Cache(location=path, max_age=100, missing_age=10).wrap(Halves())
+    layer = Cache(location=path, max_age=100, missing_age=10)(Halves())
     search(layer, answer("whole"))
     clock.now += 101
     assert search(layer, HALF).answer == "Kelp"
@@ -828,7 +828,7 @@ def test_half_an_answer_leaves_the_whole_one_for_a_service_that_fails(clock, pat
 
 @pytest.mark.parametrize("where", ["memory", "file"])
 def test_a_fresh_answer_that_is_too_large_to_keep_replaces_the_old_one(path, where):
-    layer = Cache(location=":memory:" if where == "memory" else path, max_bytes=10_000).wrap(Sea())
+    layer = Cache(location=":memory:" if where == "memory" else path, max_bytes=10_000)(Sea())
     search(layer, answer("old"))
     with no_cache():
         search(layer, answer("new" * 10_000))
@@ -845,7 +845,7 @@ def test_a_fresh_answer_that_is_not_json_replaces_the_old_one(path):
                 query=query.text, provider="sea", answer=text, raw=object() if text == "new" else None
             )
 
-    layer = Cache(location=path).wrap(Odd())
+    layer = Cache(location=path)(Odd())
     search(layer, answer("old"))
     with no_cache():
         search(layer, answer("new"))
@@ -880,7 +880,7 @@ def test_a_cache_gives_what_a_simple_model_of_it_gives(seed, location, clock, pa
     ages = rng.choice([(60, 0, 30), (60, 600, 10), (600, 60, 60)])
     layer = Cache(
         location=path if location == "file" else location, max_age=ages[0], stale_if_error=ages[1], missing_age=ages[2]
-    ).wrap(Halves())
+    )(Halves())
     model = ManyAnswers(*ages)
     for number in range(40):
         clock.now += rng.choice([0, 5, 25, 45, 100, 400])

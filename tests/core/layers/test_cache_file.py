@@ -396,7 +396,7 @@ def test_memory_is_no_file(location, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     events = []
     web = WebSearch(
-        FakeWeb(pages={"https://a.example/": "text"}), layers=[Cache(location=location)], on_event=events.append
+        FakeWeb(pages={"https://a.example/": "text"}), cache=Cache(location=location), on_event=events.append
     )
     for _ in range(2):
         assert web.read("https://a.example/").content == "text"

@@ -80,7 +80,7 @@ class Site:
 
 
 def make(path, **options):
-    return Cache(location=path, **options).wrap(Direct())
+    return Cache(location=path, **options)(Direct())
 
 
 def read(layer, site, url=URL):
@@ -158,7 +158,7 @@ def test_every_redirect_is_followed_again_and_only_the_page_is_asked_with_valida
 def test_the_guard_judges_every_hop_again(path, clock, server, http, concurrent):
     """What a page redirects to when it is asked again is as strange as the first time."""
     server.answers["/kelp"] = http("Kelp. " * 20, "200 OK", "Content-Type: text/plain", 'ETag: "a"')
-    web = WebSearch("duckduckgo", cache=str(path), allow=[server.url], layers=[Retry(attempts=1)])
+    web = WebSearch("duckduckgo", cache=str(path), internal=[server.url], retry=Retry(attempts=1))
 
     def fetch():
         return asyncio.run(web.aread(f"{server.url}/kelp")) if concurrent else web.read(f"{server.url}/kelp")
@@ -211,7 +211,7 @@ def test_pages_of_a_batch_are_asked_one_by_one(path, clock):
     site, layer = Site(etag='"a"'), make(path)
     urls = [f"https://sea.example/{n}" for n in range(3)]
     for _ in range(2):
-        pages = run(Fallback((layer, Direct())).read_many(urls), site)
+        pages = run(Fallback()(layer, Direct()).read_many(urls), site)
         assert [page.url for page in pages] == urls
         clock.now += HOUR + 1
 
@@ -223,7 +223,7 @@ def test_validators_are_for_those_who_get_the_page(path, clock):
     read(make(path, tenant="ann"), site)
     clock.now += HOUR + 1
     read(make(path, tenant="bob"), site)
-    read(Cache(location=path, tenant="ann").wrap(Direct(max_bytes=1000)), site)
+    read(Cache(location=path, tenant="ann")(Direct(max_bytes=1000)), site)
 
     assert site.conditional == [False, False, False]
 
@@ -464,7 +464,7 @@ def test_reading_on_gets_the_page_that_it_began_with(path, clock):
 def test_a_failed_attempt_before_it_does_not_matter(path, clock):
     site = Site(etag='"a"')
     replies = iter([reply(status=503, cache_control="no-store")])
-    layer = Cache(location=path).wrap(Retry(pause=0).wrap(Direct()))
+    layer = Cache(location=path)(Retry(pause=0)(Direct()))
     run(layer.read(URL), lambda request: next(replies, None) or site(request))
     clock.now += HOUR + 1
     run(layer.read(URL), site)

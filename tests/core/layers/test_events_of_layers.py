@@ -40,16 +40,16 @@ class Sea:
 
 
 def combine(layer):
-    return lambda inner: layer.wrap((inner, Sea("other", "fine")))
+    return lambda inner: layer(inner, Sea("other", "fine"))
 
 
 LAYERS = {
     "Retry": Retry(attempts=2, pause=0).wrap,
     "Breaker": Breaker().wrap,
-    "Cache": lambda inner: Cache(location=":memory:").wrap(inner),
-    "SingleFlight": lambda inner: SingleFlight().wrap(inner),
-    "Throttle": lambda inner: Throttle().wrap(inner),
-    "Budget": lambda inner: Budget(limit="1000 calls").wrap(inner),
+    "Cache": Cache(location=":memory:"),
+    "SingleFlight": SingleFlight(),
+    "Throttle": Throttle(),
+    "Budget": Budget(limit="1000 calls"),
     "Relax": Relax().wrap,
     "Rerank": Rerank().wrap,
     "Fallback": combine(Fallback()),

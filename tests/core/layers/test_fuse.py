@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from websearch_core import WebSearch
+from websearch_core import Timeout, WebSearch
 from websearch_core.errors import (
     AllProvidersFailed,
     BudgetExceeded,
@@ -70,7 +70,7 @@ def urls(response):
 
 
 def fused(*finders, **arguments):
-    return WebSearch(list(finders), fuse=True, **arguments)
+    return WebSearch(list(finders), combine="fuse", **arguments)
 
 
 def test_a_page_that_several_providers_find_comes_first():
@@ -151,7 +151,7 @@ def test_the_rest_of_the_responses_is_merged():
 
 
 def test_a_failed_provider_is_left_out_with_a_note():
-    response = fused(Finder("a", fails=Unavailable("down")), Finder("b", ("kelp",)), attempts=1).search("kelp")
+    response = fused(Finder("a", fails=Unavailable("down")), Finder("b", ("kelp",)), retry=1).search("kelp")
 
     assert urls(response) == ["kelp"]
     assert response.notes == ("a failed (unavailable): left out",)
@@ -168,10 +168,7 @@ def test_a_bug_in_a_provider_leaves_out_that_provider(caplog):
 @pytest.mark.parametrize("blocking", [True, False])
 def test_a_slow_provider_is_not_waited_for_until_the_whole_time_is_over(blocking):
     released = Event()
-    web = WebSearch(
-        [Finder("a", ("kelp",)), Finder("b", ("nori",), released=released)],
-        layers=[Fuse(patience=0.1), Retry(attempts=1)], search_timeout=2,
-    )  # fmt: skip
+    web = WebSearch([Finder("a", ("kelp",)), Finder("b", ("nori",), released=released)], combine=Fuse(patience=0.1), retry=Retry(attempts=1), timeout=Timeout(search=2))  # fmt: skip
     response = web.search("kelp") if blocking else asyncio.run(web.asearch("kelp"))
     released.set()
 
@@ -181,7 +178,7 @@ def test_a_slow_provider_is_not_waited_for_until_the_whole_time_is_over(blocking
 
 def test_when_all_fail_every_cause_is_kept():
     with pytest.raises(AllProvidersFailed, match="a: down; b: late") as caught:
-        fused(Finder("a", fails=Unavailable("down")), Finder("b", fails=TimedOut("late")), attempts=1).search("kelp")
+        fused(Finder("a", fails=Unavailable("down")), Finder("b", fails=TimedOut("late")), retry=1).search("kelp")
     assert [type(one) for one in caught.value.exceptions] == [Unavailable, TimedOut]
 
 
@@ -272,7 +269,7 @@ def test_reading_falls_back():
             raise Unavailable("down")
             yield
 
-    page = fused(Broken("a"), Finder("b"), attempts=1).read("https://93.184.215.14/")
+    page = fused(Broken("a"), Finder("b"), retry=1).read("https://93.184.215.14/")
 
     assert page.content == "read by b"
     assert page.notes == ("a failed (unavailable); answered by b",)
@@ -310,14 +307,14 @@ def test_services_that_sell_the_results_of_one_engine_have_one_vote():
 
 def test_settings_switch_fusion_on_and_an_argument_off_again():
     finders = [Finder("a", ("kelp",)), Finder("b", ("nori",))]
-    on = Settings.from_mapping({"fuse": True})
+    on = Settings.from_mapping({"combine": "fuse"})
 
     assert isinstance(WebSearch(finders, settings=on, layers=()).provider.inner, Fuse)
     assert urls(WebSearch(finders, settings=on).search("algae")) == ["kelp", "nori"]
-    assert urls(WebSearch(finders, settings=on, fuse=False).search("algae")) == ["kelp"]
-    table = Settings.from_mapping({"layers": {"fuse": {"k": 60}}})
+    assert urls(WebSearch(finders, settings=on, combine="first").search("algae")) == ["kelp"]
+    table = Settings.from_mapping({"combine": {"fuse": {"k": 60}}})
     assert WebSearch(finders, settings=table).search("algae").results[0].score == pytest.approx(1 / 61)
-    assert urls(WebSearch(finders, settings=table, fuse=False).search("algae")) == ["kelp"]
+    assert urls(WebSearch(finders, settings=table, combine="first").search("algae")) == ["kelp"]
 
 
 def test_one_provider_is_asked_as_usual():
@@ -329,11 +326,11 @@ def test_one_provider_is_asked_as_usual():
 @pytest.mark.parametrize("layers", [None, [Fallback()], [Fuse(k=60)]])
 def test_fuse_with_layers_that_leave_it_without_effect_is_refused(layers):
     with pytest.raises(ConfigurationError, match="fuse: is for the default layers"):
-        WebSearch([Finder("a"), Finder("b")], fuse=True, layers=layers)
+        WebSearch([Finder("a"), Finder("b")], combine="fuse", layers=layers)
 
 
 def test_two_layers_of_the_settings_that_combine_are_refused():
-    settings = Settings.from_mapping({"fuse": True, "layers": {"fallback": {}}})
+    settings = Settings.from_mapping({"combine": "fuse"})
     with pytest.raises(ConfigurationError, match="only one layer may combine"):
         WebSearch([Finder("a"), Finder("b")], settings=settings)
 

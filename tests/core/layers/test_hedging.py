@@ -96,7 +96,7 @@ def brief(answer):
 @pytest.mark.parametrize("what", ["search", "read"])
 def test_the_next_is_asked_when_one_is_late_and_the_loser_is_cancelled(concurrent, what):
     slow, quick = Service("slow", 60), Service("quick")
-    chain = Fallback((slow, quick), hedge=LATE)
+    chain = Fallback(hedge=LATE)(slow, quick)
     answer = drive(chain.search(KELP) if what == "search" else chain.read(URL), concurrent)
 
     assert answer.provider == "quick"
@@ -108,7 +108,7 @@ def test_the_next_is_asked_when_one_is_late_and_the_loser_is_cancelled(concurren
 @both
 def test_one_that_is_prompt_is_asked_alone(concurrent):
     prompt, other = Service("prompt"), Service("other")
-    answer = drive(Fallback((prompt, other), hedge=60).search(KELP), concurrent)
+    answer = drive(Fallback(hedge=60)(prompt, other).search(KELP), concurrent)
 
     assert (answer.provider, answer.notes, brief(answer)) == ("prompt", (), [("prompt", "ok")])
     assert other.ends == []
@@ -118,7 +118,7 @@ def test_one_that_is_prompt_is_asked_alone(concurrent):
 def test_the_first_may_still_win(concurrent):
     second = Service("second", 60)
     first = Service("first", until=lambda: second.begun)
-    answer = drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
+    answer = drive(Fallback(hedge=SOON)(first, second).search(KELP), concurrent)
 
     assert (answer.provider, answer.notes) == ("first", ())
     assert brief(answer) == [("first", "ok"), ("second", "cancelled")]
@@ -130,7 +130,8 @@ def test_one_that_fails_before_it_is_late_is_followed_by_the_next_as_ever(concur
     heard = []
     web = WebSearch(
         [Local("down", fails=Unavailable("x")), Local("up")],
-        layers=[Fallback(hedge=60), Retry(attempts=1)],
+        combine=Fallback(hedge=60),
+        retry=Retry(attempts=1),
         on_event=heard.append,
     )
     answer = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
@@ -143,7 +144,7 @@ def test_one_that_fails_before_it_is_late_is_followed_by_the_next_as_ever(concur
 def test_if_the_hedge_fails_the_first_is_waited_for(concurrent):
     second = Service("second", fails=Unavailable("x"))
     first = Service("first", LATE, until=lambda: second.ends)
-    answer = drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
+    answer = drive(Fallback(hedge=SOON)(first, second).search(KELP), concurrent)
 
     assert answer.provider == "first"
     assert brief(answer) == [("first", "ok"), ("second", "failed")]
@@ -156,7 +157,7 @@ def test_if_both_fail_the_third_is_asked(concurrent):
         Service("two", fails=TimedOut("y")),
         Service("three"),
     )
-    answer = drive(Fallback((one, two, three), hedge=SOON).search(KELP), concurrent)
+    answer = drive(Fallback(hedge=SOON)(one, two, three).search(KELP), concurrent)
 
     assert brief(answer) == [("one", "failed"), ("two", "timeout"), ("three", "ok")]
 
@@ -165,17 +166,17 @@ def test_if_both_fail_the_third_is_asked(concurrent):
 def test_if_all_fail_the_error_has_each(concurrent):
     one, two = Service("one", LATE, fails=Unavailable("x")), Service("two", fails=TimedOut("y"))
     with pytest.raises(AllProvidersFailed, match="one: x; two: y"):
-        drive(Fallback((one, two), hedge=SOON).search(KELP), concurrent)
+        drive(Fallback(hedge=SOON)(one, two).search(KELP), concurrent)
 
 
 @both
 def test_a_budget_that_forbids_the_hedge_does_not_end_the_search(concurrent):
     first, second = Service("first", 0.1), Service("second", fails=BudgetExceeded("used up"))
-    assert drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent).provider == "first"
+    assert drive(Fallback(hedge=SOON)(first, second).search(KELP), concurrent).provider == "first"
 
     first.fails = Unavailable("x")
     with pytest.raises(BudgetExceeded):
-        drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
+        drive(Fallback(hedge=SOON)(first, second).search(KELP), concurrent)
 
 
 @both
@@ -190,10 +191,10 @@ def test_a_bug_of_the_hedge_does_not_end_the_search(concurrent, monkeypatch):
     monkeypatch.setattr(_hedges, "Branch", RecordedBranch)  # a thread is done some time after its provider has failed
     second = Service("second", fails=ZeroDivisionError("bug"))
     first = Service("first", LATE, until=lambda: second.ends and all(one.done.done() for one in branches[1:2]))
-    answer = drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
+    answer = drive(Fallback(hedge=SOON)(first, second).search(KELP), concurrent)
 
     assert brief(answer) == [("first", "ok"), ("second", "parse")]
-    both_broken = Fallback((Service("a", LATE, fails=KeyError("bug")), second), hedge=SOON)
+    both_broken = Fallback(hedge=SOON)(Service("a", LATE, fails=KeyError("bug")), second)
     with pytest.raises(AllProvidersFailed) as caught:
         drive(both_broken.search(KELP), concurrent)
     assert all(isinstance(error, BadResponse) for error in caught.value.exceptions)
@@ -202,17 +203,17 @@ def test_a_bug_of_the_hedge_does_not_end_the_search(concurrent, monkeypatch):
 @both
 def test_nothing_found_is_no_answer_if_on_empty_says_so(concurrent):
     one, two = Service("one", LATE, results=()), Service("two", 0.1)
-    answer = drive(Fallback((one, two), hedge=SOON, on_empty=True).search(KELP), concurrent)
+    answer = drive(Fallback(hedge=SOON, on_empty=True)(one, two).search(KELP), concurrent)
     assert brief(answer) == [("one", "empty"), ("two", "ok")]
 
-    nothing = drive(Fallback((one, Service("none", results=())), hedge=SOON, on_empty=True).search(KELP), concurrent)
+    nothing = drive(Fallback(hedge=SOON, on_empty=True)(one, Service("none", results=())).search(KELP), concurrent)
     assert brief(nothing) == [("one", "empty"), ("none", "empty")]
 
 
 @both
 def test_at_most_one_call_in_twenty_and_one_more_is_hedged(concurrent):
     slow, quick = Service("slow", 2 * SOON), Service("quick")
-    chain = Fallback((slow, quick), hedge=SOON / 4)
+    chain = Fallback(hedge=SOON / 4)(slow, quick)
 
     for _ in range(45):
         drive(chain.search(KELP), concurrent)
@@ -224,7 +225,7 @@ def test_at_most_one_call_in_twenty_and_one_more_is_hedged(concurrent):
 def test_a_hook_hears_of_it_and_the_log_has_a_line(concurrent, caplog):
     caplog.set_level("INFO")
     heard = []
-    web = WebSearch([Local("slow", 60), Local("quick")], layers=[Fallback(hedge=LATE)], on_event=heard.append)
+    web = WebSearch([Local("slow", 60), Local("quick")], combine=Fallback(hedge=LATE), on_event=heard.append)
     response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
     assert response.provider == "quick"
@@ -245,15 +246,15 @@ class Local(Service):
 @both
 def test_a_loser_is_no_failure_for_its_breaker_and_its_place_in_the_queue_is_free(concurrent):
     slow, quick = Service("slow", 60), Service("quick")
-    first = Breaker(failures=1, patience=0).wrap(Throttle(concurrent=1, requests_per_second=1000).wrap(slow))
-    chain = Fallback((first, quick), hedge=LATE, hedge_share=1)
+    first = Breaker(failures=1, patience=0)(Throttle(concurrent=1, requests_per_second=1000)(slow))
+    chain = Fallback(hedge=LATE, hedge_share=1)(first, quick)
     for _ in range(2):
         assert drive(chain.search(KELP), concurrent).provider == "quick"
     wait_until(lambda: len(slow.ends) == 2)
 
     assert slow.ends == ["closed", "closed"]
     slow.seconds = 0
-    assert drive(Fallback((first, quick)).search(KELP), concurrent).provider == "slow"
+    assert drive(Fallback()(first, quick).search(KELP), concurrent).provider == "slow"
 
 
 async def test_a_cancelled_call_cancels_both():
@@ -262,7 +263,7 @@ async def test_a_cancelled_call_cancels_both():
     async def asend(request):
         return None
 
-    task = asyncio.create_task(arun(Fallback((one, two), hedge=SOON).search(KELP), asend))
+    task = asyncio.create_task(arun(Fallback(hedge=SOON)(one, two).search(KELP), asend))
     await await_until(lambda: two.begun)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -274,7 +275,9 @@ async def test_a_cancelled_call_cancels_both():
 
 @both
 def test_the_time_of_the_call_holds_for_both(concurrent):
-    web = WebSearch([Local("one", 60), Local("two", 60)], layers=[Fallback(hedge=SOON), Retry(attempts=1)], timeout=0.3)
+    web = WebSearch(
+        [Local("one", 60), Local("two", 60)], combine=Fallback(hedge=SOON), retry=Retry(attempts=1), timeout=0.3
+    )
     began = time.monotonic()
     with pytest.raises((AllProvidersFailed, TimedOut)):
         asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
@@ -284,7 +287,7 @@ def test_the_time_of_the_call_holds_for_both(concurrent):
 
 def test_each_call_that_was_sent_is_charged():
     budget = Budget(limit="2 calls")
-    chain = Fallback((budget.wrap(Service("slow", 60)), budget.wrap(Service("quick"))), hedge=LATE)
+    chain = Fallback(hedge=LATE)(budget(Service("slow", 60)), budget(Service("quick")))
 
     assert drive(chain.search(KELP), False).provider == "quick"
     with pytest.raises(BudgetExceeded):
@@ -315,7 +318,8 @@ def test_the_connection_of_the_loser_is_closed(concurrent, server, http):
         heard = []
         web = WebSearch(
             [Remote("slow", slow), Remote("quick", f"{server.url}/quick")],
-            layers=[Fallback(hedge=LATE), Retry(attempts=1)],
+            combine=Fallback(hedge=LATE),
+            retry=Retry(attempts=1),
             on_event=heard.append,
         )
         response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
@@ -359,7 +363,7 @@ def test_a_percentile_is_taken_of_the_last_answers():
 
 def test_a_chain_learns_how_long_its_providers_take():
     slow, quick = Local("slow"), Local("quick")
-    chain = Fallback((slow, quick), hedge="p90")
+    chain = Fallback(hedge="p90")(slow, quick)
     for _ in range(20):
         drive(chain.search(KELP), False)
     slow.seconds = 60
@@ -373,7 +377,7 @@ def test_answers_that_were_kept_say_nothing_about_the_time_of_a_service():
             response = yield from super().search(query)
             return response.model_copy(update={"cost": 0.0})
 
-    chain = Fallback((Free("a"), Local("b")), hedge="p95")
+    chain = Fallback(hedge="p95")(Free("a"), Local("b"))
     for _ in range(30):
         drive(chain.search(KELP), False)
 
@@ -399,13 +403,13 @@ def test_a_bucket_holds_at_most_ten():
 
 
 def test_a_played_chain_is_never_late():
-    assert play(Fallback((Local("a"), Local("b")), hedge=LATE).search(KELP)).result.provider == "a"
+    assert play(Fallback(hedge=LATE)(Local("a"), Local("b")).search(KELP)).result.provider == "a"
 
 
 @pytest.mark.parametrize("layer", [Budget(limit="100 calls"), Throttle(requests_per_second=1000)])
 def test_layers_around_a_hedge_see_the_requests_of_both(layer):
     seen = []
-    around = layer.wrap(Fallback((Service("slow", 60), Service("quick")), hedge=LATE))
+    around = layer(Fallback(hedge=LATE)(Service("slow", 60), Service("quick")))
 
     def send(request):
         seen.append(request)

@@ -58,7 +58,7 @@ def statuses(answer):
 
 @pytest.mark.parametrize("failure", [NeedsBrowser("scripts"), Blocked("robots")])
 def test_it_is_asked_where_it_can_help(failure):
-    page = read(Fallback((Reader("direct", failure), browser())))
+    page = read(Fallback()(Reader("direct", failure), browser()))
 
     assert page.provider == "browser"
 
@@ -67,14 +67,14 @@ def test_it_is_not_asked_where_it_cannot_and_the_only_failure_is_raised_as_it_is
     late = browser()
     heard = []
     with listen(heard.append), pytest.raises(PageNotFound, match="gone"):
-        read(Fallback((Reader("direct", PageNotFound("gone")), late)))
+        read(Fallback()(Reader("direct", PageNotFound("gone")), late))
 
     assert not late.asked
     assert not [event for event in heard if isinstance(event, Failover)]
 
 
 def test_the_one_after_it_is_asked_and_the_outcomes_say_who_was_skipped():
-    chain = Fallback((Reader("direct", PageNotFound("gone")), browser(), Reader("wayback")))
+    chain = Fallback()(Reader("direct", PageNotFound("gone")), browser(), Reader("wayback"))
     page = read(chain)
 
     assert statuses(page) == [("direct", "failed"), ("browser", "skipped"), ("wayback", "ok")]
@@ -82,13 +82,13 @@ def test_the_one_after_it_is_asked_and_the_outcomes_say_who_was_skipped():
 
 
 def test_an_earlier_failure_than_the_last_counts_too():
-    chain = Fallback((Reader("direct", NeedsBrowser("scripts")), Reader("jina", Unavailable("down")), browser()))
+    chain = Fallback()(Reader("direct", NeedsBrowser("scripts")), Reader("jina", Unavailable("down")), browser())
 
     assert read(chain).provider == "browser"
 
 
 def test_several_failures_are_raised_together():
-    chain = Fallback((Reader("local", PageNotFound("no")), Reader("direct", PageNotFound("gone")), browser()))
+    chain = Fallback()(Reader("local", PageNotFound("no")), Reader("direct", PageNotFound("gone")), browser())
     with pytest.raises(AllProvidersFailed) as caught:
         read(chain)
 
@@ -96,13 +96,13 @@ def test_several_failures_are_raised_together():
 
 
 def test_it_is_the_first_if_it_is_named_first():
-    assert read(Fallback((browser(), Reader("direct")))).provider == "browser"
+    assert read(Fallback()(browser(), Reader("direct"))).provider == "browser"
 
 
 def test_a_layer_around_it_changes_nothing():
     late = browser()
     with pytest.raises(PageNotFound):
-        read(Fallback((Reader("direct", PageNotFound("gone")), Retry(late))))
+        read(Fallback()(Reader("direct", PageNotFound("gone")), Retry()(late)))
 
     assert not late.asked
 
@@ -111,7 +111,7 @@ def test_each_page_of_a_batch_goes_on_only_where_it_helps():
     needs, gone, fine = f"{URL}/needs", f"{URL}/gone", f"{URL}/fine"
     late = browser()
     direct = Reader("direct", {needs: NeedsBrowser("scripts"), gone: PageNotFound("gone")})
-    pages = read_many(Fallback((direct, late)), [needs, gone, fine])
+    pages = read_many(Fallback()(direct, late), [needs, gone, fine])
 
     assert late.asked == [needs]
     assert (pages[0].provider, pages[2].provider) == ("browser", "direct")
@@ -120,7 +120,7 @@ def test_each_page_of_a_batch_goes_on_only_where_it_helps():
 
 def test_a_slow_reader_is_not_hedged_with_it():
     late = browser()
-    page = WebSearch(reader=Fallback((Reader("direct", slow=True), late), hedge=0.01), layers=None).read(URL)
+    page = WebSearch(reader=Fallback(hedge=0.01)(Reader("direct", slow=True), late), layers=None).read(URL)
 
     assert page.provider == "direct"
     assert not late.asked
@@ -194,7 +194,7 @@ class Answers:
 
 
 def test_a_page_that_hides_more_than_it_shows_is_read_by_the_browser_that_follows():
-    page = read(Fallback((Answers("direct", HIDDEN), browser())))
+    page = read(Fallback()(Answers("direct", HIDDEN), browser()))
 
     assert page.provider == "browser"
     assert page.notes == ("direct left out more of the page, as hidden, than it kept; answered by browser",)
@@ -203,7 +203,7 @@ def test_a_page_that_hides_more_than_it_shows_is_read_by_the_browser_that_follow
 
 @pytest.mark.parametrize("failure", [Unavailable("crashed"), PageNotFound("gone"), DomainNotAllowed("policy")])
 def test_a_page_that_hides_more_than_it_shows_stays_the_answer_where_the_browser_fails(failure):
-    chain = Fallback((Answers("direct", HIDDEN), browser(failure)))
+    chain = Fallback()(Answers("direct", HIDDEN), browser(failure))
     page = read(chain)
     (batch,) = read_many(chain, [URL])
 
@@ -215,8 +215,8 @@ def test_a_page_that_hides_more_than_it_shows_stays_the_answer_where_the_browser
 def test_a_page_that_hides_more_than_it_shows_is_the_answer_where_no_browser_follows():
     jina = Reader("jina")
 
-    assert read(Fallback((Answers("direct", HIDDEN), jina))).notes == HIDDEN.notes
-    assert read(Fallback((Answers("direct", HIDDEN), browser()), after=(Blocked,))).notes == HIDDEN.notes
+    assert read(Fallback()(Answers("direct", HIDDEN), jina)).notes == HIDDEN.notes
+    assert read(Fallback(after=(Blocked,))(Answers("direct", HIDDEN), browser())).notes == HIDDEN.notes
     assert not jina.asked
 
 
@@ -227,7 +227,7 @@ def test_only_the_pages_of_a_batch_that_hide_more_than_they_show_are_read_by_the
             return page.model_copy(update={"notes": HIDDEN.notes}) if url == URL else page
 
     late = browser()
-    found = read_many(Fallback((Both("direct"), late)), [URL, f"{URL}/2"])
+    found = read_many(Fallback()(Both("direct"), late), [URL, f"{URL}/2"])
 
     assert [page.provider for page in found] == ["browser", "direct"]
     assert late.asked == [URL]
@@ -236,4 +236,4 @@ def test_only_the_pages_of_a_batch_that_hide_more_than_they_show_are_read_by_the
 def test_the_reader_of_this_package_says_that_more_is_hidden_as_the_chain_expects():
     direct = read_html(f"<p>Kelp.</p><p hidden>{'Kelp grows in cold seas. ' * 40}</p>".encode(), URL)
 
-    assert read(Fallback((Answers("direct", direct), browser()))).provider == "browser"
+    assert read(Fallback()(Answers("direct", direct), browser())).provider == "browser"

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.waiting import longer_until
-from websearch_core import WebSearch
+from websearch_core import Timeout, WebSearch
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._text.urls import find_host
 from websearch_core.errors import BadResponse, ConfigurationError, PageNotFound, RateLimited, TimedOut, WebSearchError
@@ -65,7 +65,7 @@ def times(simulation, host="sea.example"):
 
 @pytest.mark.parametrize("reader", [Reader(), Browser()])
 def test_four_pages_of_a_host_are_fetched_at_a_time(simulate, reader):
-    layer, simulation = Throttle(reader), simulate(seconds=1)
+    layer, simulation = Throttle()(reader), simulate(seconds=1)
     start(simulation, layer, 9)
     simulation.run()
 
@@ -75,7 +75,7 @@ def test_four_pages_of_a_host_are_fetched_at_a_time(simulate, reader):
 
 def test_a_page_and_its_redirects_do_not_wait(simulate):
     hops = iter([*(reply(status=301, location=f"https://sea.example/{n}") for n in range(5)), reply()])
-    layer, simulation = Throttle(Reader()), simulate(answer=lambda _: next(hops))
+    layer, simulation = Throttle()(Reader()), simulate(answer=lambda _: next(hops))
     start(simulation, layer, 1)
     simulation.run()
 
@@ -83,7 +83,7 @@ def test_a_page_and_its_redirects_do_not_wait(simulate):
 
 
 def test_a_batch_is_spaced_after_the_first_ten(simulate):
-    layer, simulation = Throttle(Reader()), simulate()
+    layer, simulation = Throttle()(Reader()), simulate()
     start(simulation, layer, 30)
     simulation.run()
 
@@ -93,7 +93,7 @@ def test_a_batch_is_spaced_after_the_first_ten(simulate):
 
 
 def test_hosts_do_not_wait_for_each_other(simulate):
-    layer, simulation = Throttle(Reader()), simulate(seconds=1)
+    layer, simulation = Throttle()(Reader()), simulate(seconds=1)
     start(simulation, layer, 40)
     start(simulation, layer, 2, host="lake.example", after=0.5)
     simulation.run()
@@ -103,8 +103,8 @@ def test_hosts_do_not_wait_for_each_other(simulate):
 
 def test_readers_of_one_web_search_share_the_queues(simulate):
     throttle, simulation = Throttle(), simulate(seconds=1)
-    start(simulation, throttle.wrap(Reader()), 3)
-    start(simulation, throttle.wrap(Browser()), 3)
+    start(simulation, throttle(Reader()), 3)
+    start(simulation, throttle(Browser()), 3)
     simulation.run()
 
     assert simulation.most_at_once == 4
@@ -113,7 +113,7 @@ def test_readers_of_one_web_search_share_the_queues(simulate):
 @pytest.mark.parametrize("status", [429, 503])
 def test_after_retry_after_a_host_rests_and_others_do_not(simulate, status):
     answers = {"https://sea.example/0": reply(status=status, retry_after="5")}
-    layer = Throttle(Reader())
+    layer = Throttle()(Reader())
     simulation = simulate(answer=lambda request: answers.pop(request.url, reply()))
     start(simulation, layer, 1)
     start(simulation, layer, 2, after=0.1)
@@ -128,7 +128,7 @@ def test_after_retry_after_a_host_rests_and_others_do_not(simulate, status):
 def test_other_answers_say_nothing_about_the_rate_whatever_their_headers(simulate, status):
     wait = {"retry_after": "5", "x_ratelimit_remaining": "0", "x_ratelimit_reset": "5"}
     answers = iter([reply(status=status, location="https://sea.example/x", **wait), *[reply()] * 3])
-    layer, simulation = Throttle(Reader()), simulate(answer=lambda _: next(answers))
+    layer, simulation = Throttle()(Reader()), simulate(answer=lambda _: next(answers))
     start(simulation, layer, 1)
     start(simulation, layer, 1, after=0.1)
     simulation.run()
@@ -138,7 +138,7 @@ def test_other_answers_say_nothing_about_the_rate_whatever_their_headers(simulat
 
 def test_a_long_rest_is_not_waited_for_and_ends_within_a_minute(simulate):
     answers = iter([reply(status=429, retry_after="99999"), reply()])
-    layer, simulation = Throttle(Reader()), simulate(answer=lambda _: next(answers))
+    layer, simulation = Throttle()(Reader()), simulate(answer=lambda _: next(answers))
     start(simulation, layer, 1)
     start(simulation, layer, 2, after=0.1)
     simulation.start("later", layer.read("https://sea.example/later"), after=61)
@@ -154,7 +154,7 @@ def test_a_long_rest_is_not_waited_for_and_ends_within_a_minute(simulate):
 def test_a_retry_waits_as_long_as_the_host_says(simulate, monkeypatch):
     simulation = simulate(answer=lambda _: next(answers))
     answers = iter([reply(status=503, retry_after="3"), reply()])
-    simulation.start("page", Retry(Throttle(Reader())).read("https://sea.example/"))
+    simulation.start("page", Retry()(Throttle()(Reader())).read("https://sea.example/"))
     simulation.run()
 
     assert [at for at, _ in simulation.sent] == [0, 3]
@@ -163,22 +163,22 @@ def test_a_retry_waits_as_long_as_the_host_says(simulate, monkeypatch):
 def test_hosts_that_only_allow_can_open_have_no_limits_unless_you_set_some(simulate):
     for host in ("127.0.0.1:8080", "10.1.2.3", "localhost:3000", "[::1]:80", "wiki.localhost"):
         simulation = simulate(seconds=1)
-        start(simulation, Throttle(Reader()), 40, host=host)
+        start(simulation, Throttle()(Reader()), 40, host=host)
         assert simulation.run().most_at_once == 40, host
-        start(simulation, Throttle(Reader(), host_concurrent=2), 5, host=host)
+        start(simulation, Throttle(host_concurrent=2)(Reader()), 5, host=host)
         simulation.most_at_once = 0
         assert simulation.run().most_at_once == 2, host
 
 
 def test_numbers_of_ones_own_replace_the_defaults(simulate):
-    layer, simulation = Throttle(Reader(), host_requests_per_second=1, host_concurrent=1), simulate(seconds=0.1)
+    layer, simulation = Throttle(host_requests_per_second=1, host_concurrent=1)(Reader()), simulate(seconds=0.1)
     start(simulation, layer, 15)
     simulation.run()
 
     assert simulation.most_at_once == 1
     assert times(simulation)[-1] == pytest.approx(5, abs=0.05)
     unlimited = simulate(seconds=1)
-    start(unlimited, Throttle(Reader(), host_requests_per_second=math.inf, host_concurrent=100), 100)
+    start(unlimited, Throttle(host_requests_per_second=math.inf, host_concurrent=100)(Reader()), 100)
     assert unlimited.run().most_at_once == 100
 
 
@@ -188,7 +188,7 @@ def test_a_crawl_delay_spaces_requests_and_sends_one_at_a_time(simulate):
             yield Request(url=url, guarded=True, crawl_delay=2.0)
             return Page(url=url)
 
-    layer, simulation = Throttle(Polite()), simulate(seconds=0.5)
+    layer, simulation = Throttle()(Polite()), simulate(seconds=0.5)
     start(simulation, layer, 4)
     simulation.run()
 
@@ -197,7 +197,7 @@ def test_a_crawl_delay_spaces_requests_and_sends_one_at_a_time(simulate):
 
 
 def test_the_limits_of_a_service_do_not_hold_for_pages(simulate):
-    layer, simulation = Throttle(Reader(), requests_per_second=0.01, concurrent=1), simulate(seconds=1)
+    layer, simulation = Throttle(requests_per_second=0.01, concurrent=1)(Reader()), simulate(seconds=1)
     start(simulation, layer, 4)
     simulation.run()
 
@@ -214,7 +214,7 @@ def test_wrong_numbers_are_refused(options):
 
 def test_hosts_that_nobody_asks_for_are_forgotten(simulate, monkeypatch):
     monkeypatch.setattr(hosts_module, "_MANY", 10)
-    layer, simulation = Throttle(Reader()), simulate()
+    layer, simulation = Throttle()(Reader()), simulate()
     for number in range(100):
         start(simulation, layer, 1, host=f"{number}.example", after=float(number))
     simulation.run()
@@ -223,7 +223,7 @@ def test_hosts_that_nobody_asks_for_are_forgotten(simulate, monkeypatch):
 
 
 def test_copies_and_pickles_have_empty_queues(simulate):
-    layer = Throttle(Reader(), host_requests_per_second=0.01, host_concurrent=1)
+    layer = Throttle(host_requests_per_second=0.01, host_concurrent=1)(Reader())
     start(simulate(), layer, 10)
     for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         simulation = simulate()
@@ -371,7 +371,7 @@ def test_a_batch_is_read_although_a_page_alone_has_no_time_for_the_delay_of_its_
             yield Request(url=url, guarded=True, crawl_delay=0.2)
             return Page(url=url)
 
-    web, sent = WebSearch("duckduckgo", reader=Polite(), read_timeout=1), []
+    web, sent = WebSearch("duckduckgo", reader=Polite(), timeout=Timeout(read=1)), []
 
     def send(request):
         sent.append(time.monotonic())
@@ -406,7 +406,7 @@ def test_read_many_takes_turns_among_hosts_only_for_pages_that_are_fetched_from_
 
 def test_a_cached_page_of_a_resting_host_is_given(simulate, tmp_path):
     answers = iter([reply(), reply(status=429, retry_after="50")])
-    layer = Cache(Throttle(Reader()), location=tmp_path / "pages.db")
+    layer = Cache(location=tmp_path / "pages.db")(Throttle()(Reader()))
     simulation = simulate(answer=lambda request: next(answers) if isinstance(request, Request) else request())
     start(simulation, layer, 2)
     simulation.run()

@@ -73,40 +73,40 @@ class Stub:
 
 
 def test_a_temporary_failure_is_tried_again_and_a_lasting_one_is_not():
-    outcome = play(Retry(Stub()).search(KELP), Unavailable("down"), Unavailable("down"), reply())
+    outcome = play(Retry()(Stub()).search(KELP), Unavailable("down"), Unavailable("down"), reply())
 
     assert len(outcome.requests) == 3
     with pytest.raises(AuthenticationError):
-        play(Retry(Stub()).search(KELP), AuthenticationError("wrong key"))
+        play(Retry()(Stub()).search(KELP), AuthenticationError("wrong key"))
 
 
 def test_reading_is_tried_again_as_well():
-    assert len(play(Retry(Stub()).read("https://a.example"), Unavailable("down"), reply()).requests) == 2
+    assert len(play(Retry()(Stub()).read("https://a.example"), Unavailable("down"), reply()).requests) == 2
 
 
 def test_the_last_failure_is_raised():
     with pytest.raises(Unavailable, match="third"):
-        play(Retry(Stub(), attempts=3).search(KELP), *(Unavailable(which) for which in ("first", "second", "third")))
+        play(Retry(attempts=3)(Stub()).search(KELP), *(Unavailable(which) for which in ("first", "second", "third")))
 
 
 def test_the_pause_is_the_one_that_the_service_asks_for():
-    assert play(Retry(Stub()).search(KELP), RateLimited("slow down", retry_after=2), reply()).pauses == [2]
+    assert play(Retry()(Stub()).search(KELP), RateLimited("slow down", retry_after=2), reply()).pauses == [2]
 
 
 @pytest.mark.parametrize("wait", [11, 99_999_999_999])
 def test_a_pause_that_is_too_long_ends_the_attempts(wait):
     with pytest.raises(RateLimited) as caught:
-        play(Retry(Stub()).search(KELP), RateLimited("slow down", retry_after=wait))
+        play(Retry()(Stub()).search(KELP), RateLimited("slow down", retry_after=wait))
     assert caught.value.retry_after == wait
 
 
 def test_a_wait_beyond_the_deadline_ends_the_attempts():
     with time_limit(1), pytest.raises(RateLimited):
-        play(Retry(Stub()).search(KELP), RateLimited("slow down", retry_after=5))
+        play(Retry()(Stub()).search(KELP), RateLimited("slow down", retry_after=5))
 
 
 def test_pauses_double_at_random_up_to_a_bound():
-    layer = Retry(Stub(), attempts=8, pause=1, longest=4, budget=None)
+    layer = Retry(attempts=8, pause=1, longest=4, budget=None)(Stub())
     pauses = [play(layer.search(KELP), *[Unavailable("down")] * 7, reply()).pauses for _ in range(50)]
 
     for turn, most in enumerate([1, 2, 4, 4, 4, 4, 4]):
@@ -116,12 +116,12 @@ def test_pauses_double_at_random_up_to_a_bound():
 
 def test_a_network_failure_gets_the_name_of_its_provider():
     with pytest.raises(Unavailable) as caught:
-        play(Retry(Stub("brave"), attempts=1).search(KELP), Unavailable("cannot connect"))
+        play(Retry(attempts=1)(Stub("brave")).search(KELP), Unavailable("cannot connect"))
     assert caught.value.provider == "brave"
 
 
 def test_the_next_provider_is_asked_when_one_fails_and_the_answer_says_so():
-    chain = Fallback((Stub("a"), Stub("b"), Stub("c")))
+    chain = Fallback()(Stub("a"), Stub("b"), Stub("c"))
     outcome = play(chain.search(KELP), QuotaExhausted("empty"), Blocked("robot"), reply())
 
     assert outcome.result.provider == "c"
@@ -129,12 +129,12 @@ def test_the_next_provider_is_asked_when_one_fails_and_the_answer_says_so():
 
 
 def test_an_answer_of_the_first_provider_has_no_note():
-    assert play(Fallback((Stub("a"), Stub("b"))).search(KELP), reply()).result.notes == ()
+    assert play(Fallback()(Stub("a"), Stub("b")).search(KELP), reply()).result.notes == ()
 
 
 def test_when_all_fail_every_cause_is_kept():
     with pytest.raises(AllProvidersFailed, match="a: wrong key; b: down") as caught:
-        play(Fallback((Stub("a"), Stub("b"))).search(KELP), AuthenticationError("wrong key"), Unavailable("down"))
+        play(Fallback()(Stub("a"), Stub("b")).search(KELP), AuthenticationError("wrong key"), Unavailable("down"))
     first, second = caught.value.exceptions
     assert (type(first), type(second)) == (AuthenticationError, Unavailable)
     assert caught.value.temporary
@@ -144,7 +144,7 @@ def test_when_all_fail_every_cause_is_kept():
 def test_all_failed_knows_the_shortest_wait():
     with pytest.raises(AllProvidersFailed) as caught:
         play(
-            Fallback((Stub("a"), Stub("b"))).search(KELP),
+            Fallback()(Stub("a"), Stub("b")).search(KELP),
             RateLimited("slow", retry_after=30),
             RateLimited("slow", retry_after=3),
         )
@@ -152,7 +152,7 @@ def test_all_failed_knows_the_shortest_wait():
 
 
 def test_a_provider_that_does_not_support_an_option_is_skipped():
-    chain = Fallback((Stub("a"), Stub("b", options={"time_range"})))
+    chain = Fallback()(Stub("a"), Stub("b", options={"time_range"}))
     outcome = play(chain.search(SearchQuery.of("kelp", time_range="week")), reply())
 
     assert outcome.result.provider == "b"
@@ -160,7 +160,7 @@ def test_a_provider_that_does_not_support_an_option_is_skipped():
 
 
 def test_only_the_failures_in_after_ask_the_next_provider():
-    chain = Fallback((Stub("a"), Stub("b")), after=(Blocked,))
+    chain = Fallback(after=(Blocked,))(Stub("a"), Stub("b"))
 
     assert play(chain.search(KELP), Blocked("robot"), reply()).result.provider == "b"
     with pytest.raises(Unavailable):
@@ -169,7 +169,7 @@ def test_only_the_failures_in_after_ask_the_next_provider():
 
 def test_an_unsafe_url_is_unsafe_for_every_reader():
     with pytest.raises(UnsafeURL):
-        play(Fallback((Stub("a"), Stub("b"))).read("https://a.example"), UnsafeURL("no"))
+        play(Fallback()(Stub("a"), Stub("b")).read("https://a.example"), UnsafeURL("no"))
 
 
 def test_each_provider_gets_a_fair_share_of_the_time():
@@ -183,13 +183,13 @@ def test_each_provider_gets_a_fair_share_of_the_time():
             return (yield from super().search(query))
 
     with time_limit(30):
-        play(Fallback((Timed("a"), Timed("b"), Timed("c"))).search(KELP), Unavailable(""), Unavailable(""), reply())
+        play(Fallback()(Timed("a"), Timed("b"), Timed("c")).search(KELP), Unavailable(""), Unavailable(""), reply())
     assert [round(share) for share in shares] == [10, 15, 30]
 
 
 def test_unsupported_options_are_left_out_with_a_note():
     query = SearchQuery.of("kelp", time_range="week", country="GB", language="en")
-    response = play(Relax(Stub(options={"language"})).search(query), reply()).result
+    response = play(Relax()(Stub(options={"language"})).search(query), reply()).result
 
     assert response.notes == ("stub does not support country, time_range: ignored",)
 
@@ -197,12 +197,12 @@ def test_unsupported_options_are_left_out_with_a_note():
 def test_the_query_takes_precedence_over_the_layer():
     asked = {"time_range": "week"}
 
-    assert play(Relax(Stub(), unsupported="raise").search(SearchQuery.of("kelp", **asked, unsupported="note")), reply())
-    for layer in (Relax(Stub()), Relax(Stub(), unsupported="raise")):
+    assert play(Relax(unsupported="raise")(Stub()).search(SearchQuery.of("kelp", **asked, unsupported="note")), reply())
+    for layer in (Relax()(Stub()), Relax(unsupported="raise")(Stub())):
         with pytest.raises(UnsupportedOption):
             play(layer.search(SearchQuery.of("kelp", **asked, unsupported="raise")))
     with pytest.raises(UnsupportedOption):
-        play(Relax(Stub(), unsupported="raise").search(SearchQuery.of("kelp", **asked)))
+        play(Relax(unsupported="raise")(Stub()).search(SearchQuery.of("kelp", **asked)))
 
 
 def test_relax_always_passes_on_the_same_query():
@@ -213,13 +213,13 @@ def test_relax_always_passes_on_the_same_query():
             seen.append(query)
             return super().search(query)
 
-    play(Relax(Noted(), unsupported="raise").search(KELP), reply())
-    play(Relax(Noted()).search(SearchQuery.of("kelp", unsupported="note")), reply())
+    play(Relax(unsupported="raise")(Noted()).search(KELP), reply())
+    play(Relax()(Noted()).search(SearchQuery.of("kelp", unsupported="note")), reply())
     assert seen == [KELP, KELP]
 
 
 def test_a_provider_that_supports_all_options_is_preferred_to_leaving_some_out():
-    chain = Relax(Fallback((Stub("a"), Stub("b", options={"time_range"}))))
+    chain = Relax()(Fallback()(Stub("a"), Stub("b", options={"time_range"})))
     response = play(chain.search(SearchQuery.of("kelp", time_range="week")), reply()).result
 
     assert response.provider == "b"
@@ -229,7 +229,7 @@ def test_a_provider_that_supports_all_options_is_preferred_to_leaving_some_out()
 def test_if_no_provider_supports_all_options_the_first_searches_without_some():
     first, second = Stub("a", options={"language"}), Stub("b", options={"country"})
     query = SearchQuery.of("kelp", language="en", country="GB")
-    response = play(Relax(Fallback((first, second))).search(query), reply()).result
+    response = play(Relax()(Fallback()(first, second)).search(query), reply()).result
 
     assert response.provider == "a"
     assert response.notes == ("a does not support country: ignored",)
@@ -242,7 +242,7 @@ def test_if_the_first_fails_the_next_searches_without_some_options_and_notes_nam
                 raise UnsupportedOption(f"{self.name} cannot", options=unknown, provider=self.name)
             return super().search(query)
 
-    chain = Relax(Fallback((Named("a", options={"language"}), Named("b", options={"country"}))))
+    chain = Relax()(Fallback()(Named("a", options={"language"}), Named("b", options={"country"})))
     query = SearchQuery.of("kelp", language="en", country="GB")
     response = play(chain.search(query), Unavailable("down"), Unavailable("down"), reply()).result
 
@@ -261,18 +261,18 @@ def test_an_error_that_fewer_options_cannot_fix_is_raised(options):
             raise UnsupportedOption("no", options=options)
 
     with pytest.raises(UnsupportedOption):
-        play(Relax(Stubborn()).search(SearchQuery.of("kelp", page=2)))
+        play(Relax()(Stubborn()).search(SearchQuery.of("kelp", page=2)))
     with pytest.raises(AllProvidersFailed):
-        play(Relax(Fallback((Stubborn(), Stubborn()))).search(SearchQuery.of("kelp", page=2)))
+        play(Relax()(Fallback()(Stubborn(), Stubborn())).search(SearchQuery.of("kelp", page=2)))
 
 
 def test_when_all_fail_for_other_reasons_nothing_is_left_out():
     with pytest.raises(AllProvidersFailed):
-        play(Relax(Fallback((Stub("a"), Stub("b")))).search(KELP), Unavailable("down"), Unavailable("down"))
+        play(Relax()(Fallback()(Stub("a"), Stub("b"))).search(KELP), Unavailable("down"), Unavailable("down"))
 
 
 def test_layers_compose():
-    chain = Fallback((Retry(Stub("a"), attempts=2), Relax(Retry(Stub("b")))))
+    chain = Fallback()(Retry(attempts=2)(Stub("a")), Relax()(Retry()(Stub("b"))))
     outcome = play(chain.search(SearchQuery.of("kelp", page=2)), reply())
 
     assert chain.name == "a|b"
@@ -355,8 +355,8 @@ def test_a_foreign_layer_does_not_hide_a_key_sent_over_plain_http():
     for provider in (
         brave,
         Cache(brave),
-        Retry(Cache(brave)),
-        Cache(Fallback((Stub(), brave))),
+        Retry()(Cache(brave)),
+        Cache(Fallback()(Stub(), brave)),
         [Stub(), Cache(brave)],
     ):
         with pytest.raises(ConfigurationError, match="unencrypted"):
@@ -375,7 +375,7 @@ def test_a_foreign_layer_can_do_only_what_the_provider_inside_can():
 def test_a_foreign_layer_is_not_wrapped_in_the_default_retry():
     assert shape(WebSearch(Cache(Stub())).provider) == "Relax Cache stub"
     assert shape(WebSearch(Stub()).provider) == "Relax Retry stub"
-    assert shape(WebSearch(Cache(Stub()), layers=[Retry(attempts=2)]).provider) == "Relax Retry Cache stub"
+    assert shape(WebSearch(Cache(Stub()), retry=Retry(attempts=2)).provider) == "Relax Retry Cache stub"
 
 
 def test_an_index_inside_a_layer_is_read_before_the_web(tmp_path):
@@ -395,16 +395,15 @@ def test_a_layer_that_contains_itself_is_refused():
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: Retry(3), r"Retry: inner: must be a provider, not int; name other .*Retry\(attempts=\.\.\.\)"),
-        (lambda: Retry("brave"), "Retry: inner: must be a provider, not str"),
-        (lambda: Fallback((Stub(), "brave")), "Fallback: inner: must be a provider, not str"),
-        (lambda: Fuse("brave"), r"not str; .*Fuse\(k=\.\.\.\)"),
-        (lambda: Budget("1 USD/day"), r"not str; .*Budget\(limit=\.\.\.\)"),
-        (lambda: Throttle(5), r"not int; .*Throttle\(requests_per_second=\.\.\.\)"),
-        (lambda: SingleFlight(0), "SingleFlight: inner: must be a provider, not int$"),
+        (lambda: Retry()(3), "Retry: inner: must be a provider, not int"),
+        (lambda: Retry()("brave"), "Retry: inner: must be a provider, not str"),
+        (lambda: Fallback()(Stub(), "brave"), "Fallback: inner: must be a provider, not str"),
+        (lambda: Retry(Stub()), r"Retry: attempts: is not a provider: write Retry\(...\)\(provider\)"),
+        (lambda: Fuse((Stub(), Stub())), r"Fuse: k: is not a provider: write Fuse\(...\)\(provider, provider\)"),
+        (lambda: Budget(Stub()), r"Budget: limit: is not a provider: write Budget\(...\)\(provider\)"),
     ],
 )
-def test_what_a_layer_wraps_is_a_provider_and_not_another_argument(make, complaint):
+def test_what_a_layer_wraps_is_a_provider_and_its_options_are_not(make, complaint):
     with pytest.raises(ConfigurationError, match=complaint):
         make()
 
@@ -417,18 +416,18 @@ def test_a_foreign_layer_wraps_providers_too():
 def test_the_leaves_are_the_innermost_providers():
     a, b = Stub("a"), Stub("b")
 
-    assert leaves(Relax(Fallback((Retry(a), Cache(b))))) == [a, b]
+    assert leaves(Relax()(Fallback()(Retry()(a), Cache(b)))) == [a, b]
     assert leaves(a) == [a]
 
 
 def test_layers_show_what_is_inside():
     a, b = Stub("a", options={"page"}), Stub("b", options={"topic"})
-    chain = Relax(Fallback((Retry(a), b)))
+    chain = Relax()(Fallback()(Retry()(a), b))
 
     assert (chain.name, chain.options) == ("a|b", {"page", "topic"})
     assert chain.provider.providers == (chain.provider.providers[0], b)
     assert chain.provider.providers[0].provider is a
-    assert Retry(Direct()).options == frozenset()
+    assert Retry()(Direct()).options == frozenset()
 
 
 @pytest.mark.parametrize("layer", [Retry(), Relax(), Fallback()], ids=lambda layer: type(layer).__name__)
@@ -445,7 +444,7 @@ def test_a_layer_without_a_provider_says_what_to_write(layer):
 
 def test_a_layer_says_what_the_provider_inside_cannot_do():
     with pytest.raises(ConfigurationError, match="direct cannot search"):
-        play(Fallback((Direct(),)).search(KELP))
+        play(Fallback()(Direct()).search(KELP))
 
 
 @pytest.mark.parametrize(
@@ -455,8 +454,8 @@ def test_a_layer_says_what_the_provider_inside_cannot_do():
         (lambda: Retry(attempts=1.5), "attempts"),
         (lambda: Retry(attempts=True), "attempts"),
         (lambda: Retry(longest=-1), "Retry: longest: must be a number of at least 0"),
-        (lambda: Retry(Stub(), pause=-1), "pause"),
-        (lambda: Retry(Stub(), pause=float("nan")), "pause"),
+        (lambda: Retry(pause=-1)(Stub()), "pause"),
+        (lambda: Retry(pause=float("nan"))(Stub()), "pause"),
         (lambda: Retry(attempts="many"), "attempts"),
         (lambda: Relax(unsupported="ignore"), "unsupported"),
         (lambda: Fallback(after=(KeyError,)), "after"),
@@ -496,7 +495,9 @@ def test_a_rank_may_be_any_number():
 
 
 def test_a_layer_replaces_the_default_of_its_rank():
-    web = WebSearch([Stub("a"), Stub("b")], layers=[Retry(attempts=7), Relax(), Fallback(after=(Blocked,))])
+    web = WebSearch(
+        [Stub("a"), Stub("b")], retry=Retry(attempts=7), combine=Fallback(after=(Blocked,)), layers=[Relax()]
+    )
 
     assert shape(web.provider) == "Relax Fallback(Retry a, Retry b)"
     assert web.provider.unsupported == "note"
@@ -582,7 +583,7 @@ class Coroutine(Around):
     [
         (["retry"], "str has no method wrap"),
         ([Retry], r"Retry is a class: write Retry\(\)"),
-        ([Retry(Stub())], "Retry already holds a provider"),
+        ([Retry()(Stub())], "Retry already holds a provider"),
         (Retry(), "give a list of layers, not Retry"),
         ("retry", "give a list of layers, not str"),
         ([Fallback(), Around("fuse", Rank.COMBINE)], "only one layer may combine several providers"),
@@ -600,11 +601,11 @@ def test_anything_but_a_layer_is_refused(given, complaint):
 
 
 def test_attempts_configure_the_default_retry():
-    assert retry_of(WebSearch(Stub(), attempts=5)).attempts == 5
-    assert retry_of(WebSearch(Stub(), attempts=5, layers=[Around()])).attempts == 5
+    assert retry_of(WebSearch(Stub(), retry=5)).attempts == 5
+    assert retry_of(WebSearch(Stub(), retry=5, layers=[Around()])).attempts == 5
     for given in ([Retry(attempts=2)], None):
         with pytest.raises(ConfigurationError, match="attempts: is for the default layers"):
-            WebSearch(Stub(), attempts=5, layers=given)
+            WebSearch(Stub(), retry=5, layers=given)
 
 
 # The query, and the one chain
@@ -670,10 +671,10 @@ def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
     web = WebSearch(Stub())
 
     assert (retry_of(web).attempts, retry_of(web).pause, web.provider.unsupported) == (5, 0.1, "note")
-    assert retry_of(WebSearch(Stub(), layers=[Retry()])).attempts == 3
+    assert retry_of(WebSearch(Stub(), retry=Retry())).attempts == 3
     assert shape(WebSearch(Stub(), layers=None).provider) == "stub"
-    assert retry_of(WebSearch(Stub(), attempts=2)).attempts == 2
-    assert retry_of(WebSearch(Stub(), attempts=2)).pause == 0.1
+    assert retry_of(WebSearch(Stub(), retry=2)).attempts == 2
+    assert retry_of(WebSearch(Stub(), retry=2)).pause == 0.1
     monkeypatch.setenv("WEB_SEARCH_ATTEMPTS", "4")
     assert retry_of(WebSearch(Stub())).attempts == 4
     monkeypatch.setenv("WEB_SEARCH_LAYERS", '{"retry": {"pause": 0.2}}')
@@ -799,7 +800,7 @@ def test_the_built_in_layers_fit_the_port():
 
 
 def test_relax_does_not_change_reading():
-    assert play(Relax(Stub()).read("https://a.example"), reply()).result.url == "https://a.example"
+    assert play(Relax()(Stub()).read("https://a.example"), reply()).result.url == "https://a.example"
 
 
 def test_an_unsupported_option_without_a_name_cannot_be_left_out():
@@ -809,7 +810,7 @@ def test_an_unsupported_option_without_a_name_cannot_be_left_out():
             raise UnsupportedOption("something is not supported")
 
     with pytest.raises(UnsupportedOption, match="something"):
-        play(Relax(Vague()).search(KELP))
+        play(Relax()(Vague()).search(KELP))
 
 
 def test_layers_without_end_are_an_error():

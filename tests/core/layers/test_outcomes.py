@@ -63,7 +63,7 @@ def brief(answer):
     ids=lambda value: getattr(value, "code", value),
 )
 def test_each_way_to_fail_has_a_status(error, status):
-    chain = Fallback((Service("a", fails=error), Service("b", HIT)))
+    chain = Fallback()(Service("a", fails=error), Service("b", HIT))
     expected = [("a", status, error.code), ("b", "ok", None)]
 
     assert brief(play(chain.search(KELP), reply()).result) == expected
@@ -79,7 +79,7 @@ def test_outcomes_are_in_the_response_and_in_its_json(concurrent):
             return SearchResponse(query=query.text, provider=self.name, results=self.results)
             yield
 
-    web = WebSearch([down, Here("up", HIT)], layers=[Retry(attempts=1)])
+    web = WebSearch([down, Here("up", HIT)], retry=Retry(attempts=1))
     response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
     assert brief(response) == [("down", "failed", "unavailable"), ("up", "ok", None)]
@@ -91,7 +91,7 @@ def test_outcomes_are_in_the_response_and_in_its_json(concurrent):
 def test_the_time_of_each_is_measured(monkeypatch):
     now = iter([0.0, 1.5, 2.0, 2.25])
     monkeypatch.setattr("websearch_core.layers._trail.monotonic", lambda: next(now))
-    chain = Fallback((Service("a", fails=Unavailable("x")), Service("b", HIT)))
+    chain = Fallback()(Service("a", fails=Unavailable("x")), Service("b", HIT))
 
     assert [one.seconds for one in play(chain.search(KELP), reply()).result.outcomes] == [1.5, 0.25]
 
@@ -152,7 +152,7 @@ def test_every_member_of_a_fusion_has_an_outcome_and_a_hook_hears_who_is_left_ou
         Local("picky", fails=e.UnsupportedOption("no", options=("topic",))),
     )
     members = [Local("up", HIT), down, Local("none"), picky]
-    web = WebSearch(members, fuse=True, layers=[Retry(attempts=1)], on_event=heard.append)
+    web = WebSearch(members, combine="fuse", retry=Retry(attempts=1), on_event=heard.append)
     response = call(web, concurrent, "search", "kelp")
 
     assert brief(response) == [
@@ -170,15 +170,15 @@ def test_every_member_of_a_fusion_has_an_outcome_and_a_hook_hears_who_is_left_ou
 
 
 def test_a_chain_inside_another_layer_tells_its_own_outcomes():
-    chain = Fallback((Local("down", fails=Unavailable("x")), Local("up", HIT)))
-    response = WebSearch(Fuse((chain, Local("other"))), layers=None).search("kelp")
+    chain = Fallback()(Local("down", fails=Unavailable("x")), Local("up", HIT))
+    response = WebSearch(Fuse()(chain, Local("other")), layers=None).search("kelp")
 
     assert brief(response) == [("down", "failed", "unavailable"), ("up", "ok", None), ("other", "empty", None)]
 
 
 def test_an_answer_from_the_cache_says_nothing_of_those_who_were_asked_before(tmp_path):
-    chain = Fallback((Local("down", fails=Unavailable("x")), Local("up", HIT)))
-    web = WebSearch(chain, layers=[Cache(location=tmp_path / "a.db")])
+    chain = Fallback()(Local("down", fails=Unavailable("x")), Local("up", HIT))
+    web = WebSearch(chain, cache=Cache(location=tmp_path / "a.db"))
 
     assert [one[1] for one in brief(web.search("kelp"))] == ["failed", "ok"]
     assert brief(web.search("kelp")) == [("down|up", "ok", None)]
@@ -186,7 +186,7 @@ def test_an_answer_from_the_cache_says_nothing_of_those_who_were_asked_before(tm
 
 def test_a_stale_answer_says_how_the_service_failed(tmp_path):
     sea = Local("sea", HIT)
-    web = WebSearch(sea, layers=[Cache(location=tmp_path / "a.db", max_age=0), Retry(attempts=1)])
+    web = WebSearch(sea, cache=Cache(location=tmp_path / "a.db", max_age=0), retry=Retry(attempts=1))
     web.search("kelp")
     sea.fails = Unavailable("down")
     stale = web.search("kelp")
@@ -196,7 +196,7 @@ def test_a_stale_answer_says_how_the_service_failed(tmp_path):
 
 
 def test_an_empty_answer_is_an_answer_by_default():
-    answer = play(Fallback((Service("a"), Service("b", HIT))).search(KELP), reply()).result
+    answer = play(Fallback()(Service("a"), Service("b", HIT)).search(KELP), reply()).result
 
     assert answer.provider == "a"
     assert brief(answer) == [("a", "empty", None)]
@@ -206,7 +206,7 @@ def test_an_empty_answer_is_an_answer_by_default():
 def test_on_empty_asks_the_next():
     heard = []
     with listen(heard.append):
-        answer = play(Fallback((Service("a"), Service("b", HIT)), on_empty=True).search(KELP), reply(), reply()).result
+        answer = play(Fallback(on_empty=True)(Service("a"), Service("b", HIT)).search(KELP), reply(), reply()).result
 
     assert brief(answer) == [("a", "empty", None), ("b", "ok", None)]
     assert answer.notes == ("a found nothing; answered by b",)
@@ -215,7 +215,7 @@ def test_on_empty_asks_the_next():
 
 
 def test_if_none_finds_anything_the_first_empty_answer_counts_even_if_others_fail():
-    chain = Fallback((Service("a", fails=Unavailable("x")), Service("b"), Service("c")), on_empty=True)
+    chain = Fallback(on_empty=True)(Service("a", fails=Unavailable("x")), Service("b"), Service("c"))
     answer = play(chain.search(KELP), reply(), reply()).result
 
     assert answer.provider == "b"
@@ -224,13 +224,13 @@ def test_if_none_finds_anything_the_first_empty_answer_counts_even_if_others_fai
 
 
 def test_if_all_fail_on_empty_changes_nothing():
-    chain = Fallback((Service("a", fails=Unavailable("x")), Service("b", fails=Unavailable("y"))), on_empty=True)
+    chain = Fallback(on_empty=True)(Service("a", fails=Unavailable("x")), Service("b", fails=Unavailable("y")))
     with pytest.raises(AllProvidersFailed, match="a: x; b: y"):
         play(chain.search(KELP))
 
 
 def test_pages_of_a_batch_have_their_own_outcomes():
-    chain = Fallback((Batch("a"), Batch("b")))
+    chain = Fallback()(Batch("a"), Batch("b"))
     dead, alive = play(chain.read_many(["https://x.example/dead", "https://x.example/"]), reply(), reply()).result
 
     assert isinstance(dead, AllProvidersFailed)
@@ -239,7 +239,7 @@ def test_pages_of_a_batch_have_their_own_outcomes():
 
 
 def test_a_page_of_a_batch_that_the_next_reader_reads_says_so():
-    chain = Fallback((Batch("a"), Service("b")))
+    chain = Fallback()(Batch("a"), Service("b"))
     flow = chain.read_many(["https://x.example/dead"])
     pages = play(flow, reply(), [Page(url="https://x.example/dead", provider="b")]).result
 

@@ -69,7 +69,7 @@ class Service:
 
 
 def web_with(limiter, **options):
-    return WebSearch(from_function("sea", search=lambda query: []), rate_limiter=limiter, **options)
+    return WebSearch(from_function("sea", search=lambda query: []), throttle=limiter, **options)
 
 
 @pytest.mark.parametrize("kind", [Limiter, LangChainLimiter, LlamaIndexLimiter])
@@ -92,7 +92,7 @@ async def test_async_calls_await_what_the_limiter_has_for_them(kind, method):
 
 def test_every_attempt_waits_for_it():
     limiter, answers = Limiter(), iter([reply(status=503), reply(status=503), reply()])
-    layer = Retry(Throttle(Service(), rate_limiter=limiter), pause=0)
+    layer = Retry(pause=0)(Throttle(rate_limiter=limiter)(Service()))
     run(layer.search(KELP), lambda _: next(answers))
 
     assert len(limiter.asked) == 3
@@ -101,7 +101,7 @@ def test_every_attempt_waits_for_it():
 def test_pages_and_their_redirects_wait_too():
     limiter = Limiter()
     answers = iter([reply(status=301, location="https://sea.example/kelp"), reply(b"<p>Kelp is an alga.</p>")])
-    run(Throttle(Direct(), rate_limiter=limiter).read("https://sea.example/"), lambda _: next(answers))
+    run(Throttle(rate_limiter=limiter)(Direct()).read("https://sea.example/"), lambda _: next(answers))
 
     assert len(limiter.asked) == 2
 
@@ -130,7 +130,7 @@ async def test_so_it_is_on_an_event_loop_and_a_cancelled_call_takes_nothing():
 
 def test_a_limiter_that_refuses_is_an_error_and_nothing_is_sent_or_charged():
     limiter, heard = Limiter(answer=False), []
-    budget = Budget(Throttle(Service(), rate_limiter=limiter), limit="5 calls")
+    budget = Budget(limit="5 calls")(Throttle(rate_limiter=limiter)(Service()))
     with listen(heard.append), pytest.raises(RateLimited, match="the rate limiter does not let it through"):
         run(budget.search(KELP), lambda _: pytest.fail("sent"))
 
@@ -138,7 +138,7 @@ def test_a_limiter_that_refuses_is_an_error_and_nothing_is_sent_or_charged():
 
 
 def test_a_call_of_one_request_is_charged_once():
-    heard, budget = [], Budget(Throttle(Service(), rate_limiter=Limiter()), limit="5 calls")
+    heard, budget = [], Budget(limit="5 calls")(Throttle(rate_limiter=Limiter())(Service()))
     with listen(heard.append):
         run(budget.search(KELP), lambda _: reply())
 
@@ -149,7 +149,7 @@ def test_one_limiter_serves_several_objects_which_do_not_copy_it():
     limiter = Limiter()
     for _ in range(2):
         web_with(limiter).search("kelp")
-    WebSearch(from_function("sea", search=lambda query: []), layers=[Throttle(rate_limiter=limiter)]).search("kelp")
+    WebSearch(from_function("sea", search=lambda query: []), throttle=Throttle(rate_limiter=limiter)).search("kelp")
 
     assert len(limiter.asked) == 3
 
@@ -159,7 +159,7 @@ def test_a_cached_page_waits_for_nobody(tmp_path):
     web = WebSearch(
         "duckduckgo",
         reader=from_function("sea", read=lambda url: Page(url=url, content="Kelp")),
-        rate_limiter=limiter,
+        throttle=limiter,
         cache=str(tmp_path / "pages.db"),
     )
     for _ in range(2):
@@ -176,10 +176,10 @@ class Asynchronous:
 @pytest.mark.parametrize("limiter", [3, "5/s", object(), Limiter, Asynchronous()])
 def test_what_cannot_be_waited_for_is_refused(limiter):
     with pytest.raises(ConfigurationError, match="rate_limiter: "):
-        WebSearch("duckduckgo", rate_limiter=limiter)
+        WebSearch("duckduckgo", throttle=limiter)
 
 
 def test_with_a_throttle_of_ones_own_the_short_form_is_refused():
     for layers in (None, [Throttle()]):
         with pytest.raises(ConfigurationError, match="rate_limiter: is for the default layers"):
-            WebSearch("duckduckgo", rate_limiter=Limiter(), layers=layers)
+            WebSearch("duckduckgo", throttle=Limiter(), layers=layers)

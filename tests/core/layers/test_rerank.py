@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tests.waiting import longer_until
-from websearch_core import WebSearch
+from websearch_core import Timeout, WebSearch
 from websearch_core.errors import ConfigurationError, RateLimited, TimedOut
 from websearch_core.layers import Fuse, Rerank
 from websearch_core.models import Page, SearchResponse, SearchResult
@@ -162,7 +162,7 @@ def test_a_function_that_takes_too_long_leaves_the_order_as_it_is(blocking):
         late.wait(60)
 
     for seconds in longer_until(scoring.is_set, 0.25):
-        web = WebSearch(Finder(("a", "bb")), layers=[Rerank(score=score)], search_timeout=seconds)
+        web = WebSearch(Finder(("a", "bb")), layers=[Rerank(score=score)], timeout=Timeout(search=seconds))
         with suppress(TimedOut):  # before anything was found
             response = web.search("kelp") if blocking else asyncio.run(web.asearch("kelp"))
     late.set()
@@ -186,7 +186,7 @@ def test_the_domain_filter_holds_and_counts():
 
 def test_it_orders_what_was_fused_from_several_providers():
     finders = [Finder(("a", "bbbb"), name="one"), Finder(("ccc", "dd"), name="two")]
-    response = WebSearch(finders, layers=[Fuse(), Rerank(score=by_length)]).search("kelp")
+    response = WebSearch(finders, combine=Fuse(), layers=[Rerank(score=by_length)]).search("kelp")
 
     assert titles(response) == ["bbbb", "ccc", "dd", "a"]
     assert response.results[0].found_by == (("one", 2),)

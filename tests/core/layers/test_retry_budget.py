@@ -66,7 +66,7 @@ def call(layer, times=1, *, read=False):
 @pytest.mark.parametrize("read", [False, True], ids=["search", "read"])
 def test_a_storm_of_calls_at_a_total_outage_sends_less_than_a_quarter_more_requests(clock, read):
     service = Service()
-    layer = Retry(service)
+    layer = Retry()(service)
     for _ in range(3000):
         call(layer, read=read)
         clock.now += 1 / 50  # fifty calls a second
@@ -76,14 +76,14 @@ def test_a_storm_of_calls_at_a_total_outage_sends_less_than_a_quarter_more_reque
 
 def test_without_a_budget_a_storm_triples(clock):
     service = Service()
-    call(Retry(service, budget=None), 300)
+    call(Retry(budget=None)(service), 300)
 
     assert service.requests == 900
 
 
 def test_a_program_that_calls_seldom_may_always_retry(clock):
     service = Service()
-    layer = Retry(service)
+    layer = Retry()(service)
     for _ in range(100):
         call(layer)
         clock.now += 30
@@ -93,7 +93,7 @@ def test_a_program_that_calls_seldom_may_always_retry(clock):
 
 def test_the_budget_is_saved_up_again_when_the_service_works(clock):
     service = Service()
-    layer = Retry(service)
+    layer = Retry()(service)
     call(layer, 100)
     service.works = True
     for _ in range(50):
@@ -106,7 +106,7 @@ def test_the_budget_is_saved_up_again_when_the_service_works(clock):
 
 def test_searches_and_pages_of_a_provider_share_its_budget_and_other_providers_have_their_own(clock):
     one, other = Service(), Service("lantern")
-    web = WebSearch([one, other], reader=[one], layers=[Retry(pause=0), Breaker(failures=99)])
+    web = WebSearch([one, other], reader=[one], retry=Retry(pause=0), layers=[Breaker(failures=99)])
     for _ in range(20):
         with pytest.raises(ServiceError):
             web.search("kelp")
@@ -119,16 +119,16 @@ def test_searches_and_pages_of_a_provider_share_its_budget_and_other_providers_h
 
 
 def test_copies_and_pickles_start_with_a_full_budget(clock):
-    layer = Retry(Service())
+    layer = Retry()(Service())
     call(layer, 100)
-    for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer.wrap(Service())):
+    for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer(Service())):
         copied.inner.requests = 0
         call(copied)
         assert copied.inner.requests == 3
 
 
 def test_the_sites_of_pages_that_are_read_from_here_have_no_common_budget(clock):
-    layer = Retry(Direct())
+    layer = Retry()(Direct())
     counts = []
     for _ in range(20):
         try:
@@ -142,7 +142,7 @@ def test_the_sites_of_pages_that_are_read_from_here_have_no_common_budget(clock)
 def test_the_error_lists_the_attempts():
     with pytest.raises(Unavailable) as caught:
         play(
-            Retry(_Two()).search(KELP),
+            Retry()(_Two()).search(KELP),
             Unavailable("down"),
             RateLimited("too fast", retry_after=1),
             Unavailable("still down"),
@@ -165,26 +165,26 @@ class _Two:
 async def test_the_error_lists_the_attempts_of_an_async_search_too():
     service = Service()
     with pytest.raises(Unavailable) as caught:
-        await WebSearch(service, layers=[Retry(pause=0)]).asearch("kelp")
+        await WebSearch(service, retry=Retry(pause=0)).asearch("kelp")
 
     assert len(caught.value.attempts) == service.requests == 3
 
 
 def test_a_lasting_failure_is_the_only_attempt():
     with pytest.raises(AuthenticationError) as caught:
-        play(Retry(_Two()).search(KELP), AuthenticationError("wrong key"))
+        play(Retry()(_Two()).search(KELP), AuthenticationError("wrong key"))
 
     assert [attempt.code for attempt in caught.value.attempts] == ["authentication_failed"]
 
 
 def test_attempts_survive_pickling(clock):
-    error = call(Retry(Service()))
+    error = call(Retry()(Service()))
 
     assert pickle.loads(pickle.dumps(error)).attempts == error.attempts
 
 
 def test_a_traceback_says_that_the_budget_is_used_up(clock):
-    error = call(Retry(Service()), 100)
+    error = call(Retry()(Service()), 100)
 
     assert "Not tried again: beacon has failed often" in "".join(traceback.format_exception(error))
 
@@ -197,7 +197,7 @@ def test_a_budget_is_a_number(budget):
 
 def test_a_budget_of_zero_allows_only_what_was_saved_up(clock):
     service = Service()
-    layer = Retry(service, budget=0)
+    layer = Retry(budget=0)(service)
     call(layer, 50)
     clock.now += 1000
     call(layer, 50)

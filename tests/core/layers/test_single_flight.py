@@ -19,7 +19,7 @@ from contextvars import ContextVar
 import pytest
 
 from tests.waiting import await_until, longer_until, wait_until
-from websearch_core import WebSearch
+from websearch_core import Timeout, WebSearch
 from websearch_core._runtime.deadline import time_left, time_limit
 from websearch_core.errors import BadRequest, RateLimited, TimedOut, Unavailable
 from websearch_core.events import Joined
@@ -105,7 +105,7 @@ async def test_two_spellings_of_a_page_are_read_once_and_each_caller_gets_its_ow
             def read_many(self, urls):
                 return [(yield from self.read(urls[0]))]
 
-    layer = SingleFlight(Reader())
+    layer = SingleFlight()(Reader())
     urls = ["https://sea.example/Kelp_(alga)", "https://SEA.example/Kelp_%28alga%29#top"]
     flows = [layer.read_many([url]) if is_batch else layer.read(url) for url in urls]
     answers = await asyncio.gather(*(arun(flow, no_send) for flow in flows))
@@ -219,7 +219,7 @@ def test_the_key_of_a_flight_holds_no_secret():
             yield Request(url="https://api.example")
             return SearchResponse(query=query.text)
 
-    effect = next(SingleFlight(Keyed(api_key=SECRET)).search(SearchQuery.of("kelp")))
+    effect = next(SingleFlight()(Keyed(api_key=SECRET)).search(SearchQuery.of("kelp")))
 
     assert isinstance(effect, Share)
     assert SECRET not in repr(effect)
@@ -383,7 +383,7 @@ async def test_a_caller_whose_time_is_up_leaves_alone():
 
 async def test_one_with_more_time_goes_on_when_the_time_of_the_first_is_up():
     service = Slow(60)
-    web = WebSearch(service, attempts=1, timeout=60)
+    web = WebSearch(service, retry=1, timeout=60)
 
     async def ask(seconds):
         with time_limit(seconds):
@@ -408,7 +408,7 @@ def test_threads_with_more_time_go_on_when_the_time_of_the_first_is_up():
         done.wait(60)
         return []
 
-    web = WebSearch(from_function("sleepy", search=search), attempts=1, timeout=60)
+    web = WebSearch(from_function("sleepy", search=search), retry=1, timeout=60)
 
     def ask(seconds):
         try:
@@ -461,7 +461,7 @@ def test_a_service_that_hangs_is_not_asked_once_for_each_waiting_thread():
 
 async def test_a_service_that_hangs_is_asked_once_for_callers_who_came_together():
     service = Slow(5)
-    web = WebSearch(service, attempts=1)
+    web = WebSearch(service, retry=1)
 
     async def ask(seconds):
         with time_limit(seconds), pytest.raises(TimedOut):
@@ -622,7 +622,7 @@ async def test_a_failure_that_nobody_waited_for_is_not_logged(caplog):
                 raise Unavailable("down") from None
 
     service = Stubborn()
-    web = WebSearch(service, attempts=1)
+    web = WebSearch(service, retry=1)
     call = asyncio.create_task(web.asearch("kelp"))
     await await_until(lambda: service.begun)
     call.cancel()
@@ -726,7 +726,7 @@ def test_it_is_a_default_layer_that_can_be_left_out():
 
 
 def test_copies_and_pickles_begin_with_nothing_under_way():
-    layer = SingleFlight(Retry())
+    layer = SingleFlight()(Retry())
     for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         assert again == layer
         assert again._flights is not layer._flights
@@ -744,7 +744,7 @@ def test_a_flow_that_shares_can_be_played():
             yield Request(url=url)
             return Page(url=url)
 
-    layer = SingleFlight(Retry(Asks()))
+    layer = SingleFlight()(Retry()(Asks()))
     assert play(layer.search(SearchQuery.of("kelp")), Unavailable("down"), reply("yes")).result.answer == "yes"
     with pytest.raises(BadRequest):
         play(layer.read(URL), BadRequest("no"))
@@ -794,7 +794,7 @@ class Echo:
 def test_work_that_wants_the_same_as_itself_does_not_wait_for_itself(is_async):
     echo = Echo()
     echo.is_async = is_async
-    echo.web = web = WebSearch(echo, search_timeout=60)
+    echo.web = web = WebSearch(echo, timeout=Timeout(search=60))
     found = asyncio.run(web.asearch("kelp")) if is_async else web.search("kelp")
 
     assert found.provider == "echo"
@@ -823,7 +823,7 @@ async def test_of_many_callers_who_come_and_go_nobody_gets_what_was_not_sent_for
             finally:
                 under_way.discard(text)
 
-    web = WebSearch(Sea(), layers=[Retry(attempts=1)])
+    web = WebSearch(Sea(), retry=Retry(attempts=1))
     calls = []
     for _ in range(60):
         calls.append(asyncio.create_task(web.asearch(rng.choice(["kelp", "dulse"]))))

@@ -51,7 +51,7 @@ def times(simulation):
 
 
 def test_requests_begin_one_interval_apart_in_the_order_of_the_calls(simulate):
-    layer, simulation = Throttle(Service(requests_per_second=0.5)), simulate()
+    layer, simulation = Throttle()(Service(requests_per_second=0.5)), simulate()
     for number in range(5):
         simulation.start(number, layer.search(KELP), after=number / 100)
     simulation.run()
@@ -62,7 +62,7 @@ def test_requests_begin_one_interval_apart_in_the_order_of_the_calls(simulate):
 
 
 def test_the_first_request_does_not_wait_and_neither_does_one_after_a_long_time(simulate):
-    layer, simulation = Throttle(Service(requests_per_second=1)), simulate()
+    layer, simulation = Throttle()(Service(requests_per_second=1)), simulate()
     simulation.start("a", layer.search(KELP))
     simulation.start("b", layer.search(KELP), after=60)
     simulation.run()
@@ -71,7 +71,7 @@ def test_the_first_request_does_not_wait_and_neither_does_one_after_a_long_time(
 
 
 def test_only_so_many_requests_are_under_way_at_a_time_and_they_go_in_order(simulate):
-    layer, simulation = Throttle(Service(concurrent=2)), simulate(seconds=1)
+    layer, simulation = Throttle()(Service(concurrent=2)), simulate(seconds=1)
     for number in range(7):
         simulation.start(number, layer.search(KELP))
     simulation.run()
@@ -84,8 +84,8 @@ def test_only_so_many_requests_are_under_way_at_a_time_and_they_go_in_order(simu
 def test_searches_pages_and_retries_wait_in_the_same_queue(simulate):
     answers = iter([reply(status=503), reply(), reply()])
     simulation = simulate(answer=lambda _: next(answers))
-    throttle = Throttle(Service(requests_per_second=1))
-    simulation.start("search", Retry(throttle, pause=0).search(KELP))
+    throttle = Throttle()(Service(requests_per_second=1))
+    simulation.start("search", Retry(pause=0)(throttle).search(KELP))
     simulation.start("read", throttle.read("https://a.example/"), after=0.1)
     simulation.run()
 
@@ -99,7 +99,7 @@ def test_searches_pages_and_retries_wait_in_the_same_queue(simulate):
 
 @pytest.mark.parametrize("leaver", range(1, 5))
 def test_whoever_is_cancelled_gives_the_place_back(simulate, leaver):
-    layer, simulation = Throttle(Service(requests_per_second=1)), simulate()
+    layer, simulation = Throttle()(Service(requests_per_second=1)), simulate()
     flows = [layer.search(KELP) for _ in range(5)]
     for number, flow in enumerate(flows):
         simulation.start(number, flow)
@@ -111,7 +111,7 @@ def test_whoever_is_cancelled_gives_the_place_back(simulate, leaver):
 
 
 def test_whoever_is_cancelled_while_the_service_answers_gives_the_place_back(simulate):
-    layer, simulation = Throttle(Service(concurrent=1)), simulate(seconds=1)
+    layer, simulation = Throttle()(Service(concurrent=1)), simulate(seconds=1)
     first = layer.search(KELP)
     simulation.start("first", first)
     simulation.cancel(first, after=0.2)
@@ -122,7 +122,7 @@ def test_whoever_is_cancelled_while_the_service_answers_gives_the_place_back(sim
 
 
 def test_a_wait_that_does_not_fit_the_time_left_is_an_error_at_once_and_nothing_is_sent(simulate):
-    layer = Throttle(Service(requests_per_second=0.1))
+    layer = Throttle()(Service(requests_per_second=0.1))
     simulate()
     play(layer.search(KELP), reply())
     with (
@@ -136,7 +136,7 @@ def test_a_wait_that_does_not_fit_the_time_left_is_an_error_at_once_and_nothing_
 
 
 def test_a_call_that_failed_so_does_not_hold_up_the_next(simulate):
-    layer, simulation = Throttle(Service(requests_per_second=1)), simulate()
+    layer, simulation = Throttle()(Service(requests_per_second=1)), simulate()
     play(layer.search(KELP), reply())
     with time_limit(0.1), pytest.raises(RateLimited):
         play(layer.search(KELP))
@@ -163,7 +163,7 @@ def test_a_call_that_failed_so_does_not_hold_up_the_next(simulate):
 )
 def test_a_limit_that_the_service_says_is_used_up_is_waited_for(simulate, headers, rest):
     names = {name.replace("-", "_"): value for name, value in headers.items()}
-    layer, simulation = Throttle(Service()), simulate(answer=lambda _: reply(**names))
+    layer, simulation = Throttle()(Service()), simulate(answer=lambda _: reply(**names))
     simulation.start("first", layer.search(KELP))
     simulation.start("second", layer.search(KELP), after=0.001)
     simulation.run()
@@ -175,7 +175,7 @@ def test_a_limit_of_one_endpoint_does_not_hold_up_another(simulate):
     def answer(request):
         return reply(retry_after="30") if request.url.endswith("/news") else reply()
 
-    layer, simulation = Throttle(Service(requests_per_second=1)), simulate(answer=answer)
+    layer, simulation = Throttle()(Service(requests_per_second=1)), simulate(answer=answer)
     simulation.start("news", layer.search(SearchQuery.of("kelp", topic="news")))
     simulation.start("more news", layer.search(SearchQuery.of("kelp", topic="news")), after=0.1)
     simulation.start("web", layer.search(KELP), after=0.2)
@@ -186,7 +186,7 @@ def test_a_limit_of_one_endpoint_does_not_hold_up_another(simulate):
 
 def test_what_a_failed_attempt_said_counts_for_every_call(simulate):
     answers = iter([reply(status=503, retry_after="2"), reply(), reply()])
-    layer, simulation = Throttle(Service()), simulate(answer=lambda _: next(answers))
+    layer, simulation = Throttle()(Service()), simulate(answer=lambda _: next(answers))
     simulation.start("fails", layer.search(KELP))
     simulation.start("other", layer.search(KELP), after=0.5)
     simulation.run()
@@ -206,7 +206,7 @@ def test_every_request_of_a_search_waits_and_those_of_a_gather_too(simulate):
         def page(self, number):
             return (yield Request(url=f"https://beacon.example/{number}"))
 
-    layer, simulation = Throttle(Pages(requests_per_second=1)), simulate()
+    layer, simulation = Throttle()(Pages(requests_per_second=1)), simulate()
     flow, sent = layer.search(KELP), []
     effect = next(flow)
     while not isinstance(effect, Gather):
@@ -225,7 +225,7 @@ def test_every_request_of_a_search_waits_and_those_of_a_gather_too(simulate):
 
 def test_a_service_that_is_called_through_a_library_is_throttled_too(simulate):
     provider = from_function("library", search=lambda query: [])
-    layer, simulation = Throttle(provider, requests_per_second=1), simulate(answer=lambda _: [])
+    layer, simulation = Throttle(requests_per_second=1)(provider), simulate(answer=lambda _: [])
     for number in range(3):
         simulation.start(number, layer.search(KELP))
     simulation.run()
@@ -240,7 +240,7 @@ def test_parsing_after_a_request_does_not_wait(simulate):
             yield Call(str, response)
             return SearchResponse(query=query.text)
 
-    layer, simulation = Throttle(Parses(requests_per_second=1)), simulate()
+    layer, simulation = Throttle()(Parses(requests_per_second=1)), simulate()
     simulation.start("one", layer.search(KELP))
     simulation.run()
 
@@ -248,7 +248,7 @@ def test_parsing_after_a_request_does_not_wait(simulate):
 
 
 def test_a_wait_is_announced_once(simulate):
-    layer, simulation, heard = Throttle(Service(requests_per_second=0.1)), simulate(), []
+    layer, simulation, heard = Throttle()(Service(requests_per_second=0.1)), simulate(), []
     simulation.start("first", layer.search(KELP))
     simulation.start("second", layer.search(KELP))
     with listen(heard.append):
@@ -267,7 +267,7 @@ def test_a_wait_is_announced_once(simulate):
     ],
 )
 def test_the_documented_limits_are_the_default(simulate, provider, rest):
-    layer = Throttle(provider)
+    layer = Throttle()(provider)
     pace = layer._pace
     simulate()
     ticket = pace.enter("")
@@ -278,13 +278,13 @@ def test_the_documented_limits_are_the_default(simulate, provider, rest):
 
 
 def test_numbers_of_ones_own_replace_the_documented_ones(simulate):
-    layer, simulation = Throttle(DuckDuckGo(), requests_per_second=4), simulate(answer=lambda _: reply(b""))
+    layer, simulation = Throttle(requests_per_second=4)(DuckDuckGo()), simulate(answer=lambda _: reply(b""))
     for number in range(3):
         simulation.start(number, layer.search(KELP))
     simulation.run()
     assert times(simulation) == [0, 0.25, 0.5]
 
-    layer, simulation = Throttle(DuckDuckGo(), requests_per_second=math.inf), simulate(answer=lambda _: reply(b""))
+    layer, simulation = Throttle(requests_per_second=math.inf)(DuckDuckGo()), simulate(answer=lambda _: reply(b""))
     for number in range(3):
         simulation.start(number, layer.search(KELP))
     simulation.run()
@@ -292,7 +292,7 @@ def test_numbers_of_ones_own_replace_the_documented_ones(simulate):
 
 
 def test_around_several_the_strictest_limit_counts(simulate):
-    layer = Throttle(Fallback((Service("a", requests_per_second=2), Service("b", requests_per_second=1))))
+    layer = Throttle()(Fallback()(Service("a", requests_per_second=2), Service("b", requests_per_second=1)))
     simulation = simulate()
     for number in range(2):
         simulation.start(number, layer.search(KELP))
@@ -324,11 +324,11 @@ def throttle_of(web):
 def test_it_is_a_default_and_none_removes_it():
     assert throttle_of(WebSearch("duckduckgo")).inner.name == "duckduckgo"
     assert throttle_of(WebSearch("duckduckgo", layers=None)) is None
-    assert throttle_of(WebSearch("duckduckgo", layers=[Throttle(requests_per_second=9)])).requests_per_second == 9
+    assert throttle_of(WebSearch("duckduckgo", throttle=Throttle(requests_per_second=9))).requests_per_second == 9
 
 
 def test_copies_and_pickles_have_an_empty_queue(simulate):
-    layer = Throttle(Service(requests_per_second=0.01))
+    layer = Throttle()(Service(requests_per_second=0.01))
     simulate()
     play(layer.search(KELP), reply())
     for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
@@ -389,12 +389,12 @@ def test_the_pause_of_a_provider_is_passed_on():
             yield Sleep(2)
             return SearchResponse(query=query.text)
 
-    assert play(Throttle(Waits()).search(KELP)).pauses == [2]
+    assert play(Throttle()(Waits()).search(KELP)).pauses == [2]
 
 
 def test_a_single_flight_inside_is_throttled_too():
     service = Clocked(requests_per_second=20)
-    web = WebSearch(Throttle(SingleFlight(service)))
+    web = WebSearch(Throttle()(SingleFlight()(service)))
     began = time.monotonic()
     web.search("kelp")
     web.search("dulse")

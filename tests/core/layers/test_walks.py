@@ -48,10 +48,10 @@ def draw_layers(rng, shelves):
 
     def rerank(inner):
         score = rng.choice([None, lambda _, texts: [len(text) for text in texts]])
-        return Rerank(inner=inner, score=score, depth=rng.choice([5, 20, 30]), weight=rng.choice([None, 0.3]))
+        return Rerank(score=score, depth=rng.choice([5, 20, 30]), weight=rng.choice([None, 0.3]))(inner)
 
     inner = tuple(rerank(one) if rng.random() < 0.2 else one for one in shelves)
-    fused = Fuse(inner=inner, depth=rng.choice([5, 20, 30]), k=rng.choice([0, 10]))
+    fused = Fuse(depth=rng.choice([5, 20, 30]), k=rng.choice([0, 10]))(*inner)
     return rng.choice([fused, rerank(fused), rerank(shelves[0])])
 
 

@@ -95,7 +95,7 @@ def site(server, http):
 
 
 def web(site, **options):
-    return WebSearch(reader=Crawl4ai(**options), allow=[f"{site.url}"], attempts=1)
+    return WebSearch(reader=Crawl4ai(**options), internal=[f"{site.url}"], retry=1)
 
 
 @pytest.mark.parametrize(("content", "text"), [("fit", "Kelp grows."), ("raw", "menu Kelp grows.")])
@@ -142,7 +142,7 @@ def test_a_missing_page_is_an_error(library, site):
 
 
 def test_a_long_page_is_cut_with_a_note(library, site):
-    page = web(site, max_length=4, content="raw").read(f"{site.url}/kelp")
+    page = web(site, content="raw", read_options={"max_length": 4}).read(f"{site.url}/kelp")
 
     assert (page.content, page.truncated, page.notes) == (
         "menu",

@@ -24,6 +24,7 @@ from websearch_core.errors import ConfigurationError, TimedOut, Unavailable, Uns
 from websearch_core.flow import Call
 from websearch_core.models import SearchQuery
 from websearch_core.providers.ddgs import Ddgs
+from websearch_core.settings import Settings
 from websearch_core.testing import SECRET
 
 installed = pytest.mark.skipif(find_spec("ddgs") is None, reason="ddgs is not installed: make test-ddgs")
@@ -117,7 +118,7 @@ def options(engines: Engines, authority: trustme.CA, tmp_path) -> dict[str, obje
 
 
 def search(options, text="tides", **more):
-    with WebSearch(provider="ddgs", provider_options={"ddgs": options}, attempts=1) as web:
+    with WebSearch(provider="ddgs", settings=Settings.load(providers={"ddgs": options}), retry=1) as web:
         return web.search(text, **more)
 
 
@@ -146,7 +147,7 @@ def test_it_does_the_same_in_async_code(engines, options):
     engines.pages["html.duckduckgo.com"] = page(1)
 
     async def run():
-        async with WebSearch(provider="ddgs", provider_options={"ddgs": options}) as web:
+        async with WebSearch(provider="ddgs", settings=Settings.load(providers={"ddgs": options})) as web:
             return await web.asearch("tides", limit=1)
 
     assert [one.url for one in asyncio.run(run()).results] == ["https://harbour.example/1"]

@@ -19,6 +19,7 @@ from websearch_core.errors import (
 )
 from websearch_core.flow import run
 from websearch_core.providers.direct import Direct
+from websearch_core.settings import Settings
 from websearch_core.testing import reply
 from websearch_core.testing._play import Outcome
 
@@ -209,10 +210,13 @@ def test_a_site_that_negotiates_is_read_as_markdown(server, http):
         connection.sendall(http(body, "200 OK", f"Content-Type: {kind}", "Vary: Accept"))
 
     server.answers["/guide/"] = answer
-    with WebSearch(reader="direct", allow=[server.url], cache=True) as web:
+    with WebSearch(reader="direct", internal=[server.url], cache=True) as web:
         first, again = web.read(f"{server.url}/guide/"), web.read(f"{server.url}/guide/")
     with WebSearch(
-        reader="direct", allow=[server.url], cache=True, provider_options={"direct": {"prefer_markdown": False}}
+        reader="direct",
+        internal=[server.url],
+        cache=True,
+        settings=Settings.load(providers={"direct": {"prefer_markdown": False}}),
     ) as web:
         other = web.read(f"{server.url}/guide/")
 

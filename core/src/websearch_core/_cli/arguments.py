@@ -36,13 +36,13 @@ Timeout = Annotated[
         metavar="SECONDS", help="Seconds for the whole call; unless configured, 15 for a search and 30 for a page"
     ),
 ]
-AllowAddress = Annotated[
+Internal = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow-address",
+        "--internal",
         metavar="ADDRESS",
         help="Non-public network (10.1.0.0/16) or origin (https://wiki.corp:8443) that pages may be read from; "
-        "replaces allow in the settings; repeatable",
+        "replaces internal in the settings; repeatable",
     ),
 ]
 NoCache = Annotated[

@@ -7,6 +7,7 @@ import platform
 import sqlite3
 import ssl
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -27,6 +28,7 @@ from ..providers import get_all
 from ..settings import Settings
 from ..settings._build import collect_options
 from ..settings._sources import DEFAULT, Source
+from ..settings._values import CONCERNS, PARTS
 
 PROBE = "https://example.com/"  # reserved for such uses (RFC 2606), and run by IANA
 
@@ -41,7 +43,7 @@ _REMEDIES = {
     "rate_limited": "wait, or choose another provider",
     "timed_out": "check the network and the proxy",
     "unavailable": "check the network, the proxy and base_url",
-    "unsafe_url": "if it is meant to be read, add its network or origin to allow",
+    "unsafe_url": "if it is meant to be read, add its network or origin to internal",
 }
 
 
@@ -129,16 +131,39 @@ class Setting:
 
 def list_settings(names: list[str], settings: Settings) -> list[Setting]:
     """Return every setting, and every option of the providers called *names*, with its source."""
-    values = settings.model_dump(mode="json", exclude={"providers", "layers"})
-    found = [_setting(name, value, settings.source(name)) for name, value in values.items()]
-    for layer, table in settings.layers.items():
-        found += [
-            _setting(f"layers.{layer}.{option}", value, settings.layer_source(layer, option))
-            for option, value in table.items()
-        ]
+    found = [entry for name in Settings.model_fields for entry in _list_entries(name, settings)]
     for name in names:
         found += _list_options(name, settings)
     return found
+
+
+def without_effect(settings: Settings) -> Settings:
+    """Return *settings* for a `WebSearch` that only runs checks: it must not fail on what they check."""
+    return settings.override(enabled=True, search_options={"unsupported": "note"})
+
+
+def _list_entries(name: str, settings: Settings) -> Iterator[Setting]:
+    value = getattr(settings, name)
+    if name in PARTS:
+        for part, one in (value if isinstance(value, Mapping) else vars(value)).items():
+            yield _setting(f"{name}.{part}", _to_plain(one), settings.source(name, part))
+    elif name == "layers":
+        for layer, table in value.items():
+            for option, one in table.items():
+                yield _setting(f"layers.{layer}.{option}", _to_plain(one), settings.source("layers", layer, option))
+    elif name in CONCERNS:
+        kind = settings.chosen_layer(name)
+        yield _setting(name, kind, settings.source(name))
+        for option, found in settings.layer_options(str(kind)).items():
+            yield _setting(f"{name}.{option}", _to_plain(found.value), found.source)
+    elif name != "providers":
+        yield _setting(name, _to_plain(value), settings.source(name))
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_to_plain(one) for one in value]
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def describe_environment(settings: Settings) -> dict[str, Any]:

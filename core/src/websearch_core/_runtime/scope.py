@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from .._text.choices import Responses
 
@@ -19,12 +19,14 @@ class Choices(NamedTuple):
     Args:
         comments: What to do with readers' comments.
         reviews: What to do with reviews.
+        links: What to do with links.
         menus: Whether the links in menus are needed, as for a crawl.
 
     """
 
     comments: Responses | None = None
     reviews: Responses | None = None
+    links: Literal["keep", "text", "drop"] | None = None
     menus: bool = False
 
 

@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from .._runtime.context import run_apart
 from .._runtime.forks import notice_fork
 from .._runtime.scope import Caller, caller_scope
 from ..errors import ConfigurationError, WebSearchError
-from ..events._hooks import Hook, Listener, check_hook, listening
-from ..events._log import EventLog, Logger
+from ..events._hooks import Listener, check_hook, listening
+from ..events._log import EventLog
 from ..events._observe import observe_request
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
-from ..tokens import TokenCounter, estimate_tokens
-from ._arguments import check_arguments, check_connection, make_query, named
-from ._signature import Choice, CommonArguments, WebSearchArguments
+from ._arguments import check_arguments, make_query
+from ._signature import Choice, CommonArguments, WebSearchArguments, WebSearchOptions
 
 if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable
-
-    from pydantic import SecretStr
-
-    from .._net.clients import Library
-    from .._text.choices import Responses
-    from ..layers import Layer, RateLimiter
-    from ..provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
-    from ..reading import Links, ReadOptions
+    from ..provider._ports import PageReader, SearchProvider
+    from ..reading import ReadOptions
     from ..settings import Settings
     from ._calls import Calls
 
-__all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchArguments", "preload"]
+__all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchArguments", "WebSearchOptions", "preload"]
 
 _T = TypeVar("_T")
+_OF_SETTINGS = WebSearchOptions.__annotations__.keys() - {
+    "reader", "api_key", "base_url", "layers", "http", "on_event", "settings",
+}  # fmt: skip
 
 
 class WebSearch:
@@ -57,10 +52,14 @@ class WebSearch:
     keys: a key from the environment is read again after unpickling, and a key passed as an argument is missing then,
     with a clear error, unless the pickle was made inside `websearch_core.keys.pickle_keys`.
 
+    The arguments that say how a call is made take a short form, or a value that says more: ``retry=5``, or
+    ``retry=Retry(5, pause=1.0)``. A short form changes what it names, and the settings say the rest. A value replaces
+    all that the settings say about it. False leaves out what the settings switch on.
+
     Args:
-        provider: The provider to search with: a name, a provider object, or several, called in order until one
-            answers. By default: ``WEB_SEARCH_PROVIDER``, else the first that has a key, else DuckDuckGo.
-        fuse: True asks several providers at once and merges their results; the same as ``layers=[Fuse()]``.
+        provider: The provider to search with: a name, a provider such as ``Tavily(search_depth="advanced")``, or
+            several, called in order until one answers. By default: ``WEB_SEARCH_PROVIDER``, else the first that has a
+            key, else DuckDuckGo.
         reader: The provider to read pages with, in the same forms. By default, the object given as *provider* if it
             can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``.
             ``"auto"`` is whatever reads pages on this machine: the local index if it was searched, ``direct``, and, for
@@ -68,162 +67,83 @@ class WebSearch:
         api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
             ``"keyring:service/name"``.
         base_url: The URL of the one provider named.
-        provider_options: The options of each provider by its name: ``{"tavily": {"search_depth": "advanced"}}``.
-        allow: Networks (``"10.1.0.0/16"``) and origins (``"https://wiki.corp:8443"``) that pages may be read from
+        internal: Networks (``"10.1.0.0/16"``) and origins (``"https://wiki.corp:8443"``) that pages may be read from
             although they are not public. They are the only holes in the guard.
-        timeout: Seconds for a whole call, including retries, redirects and slow bodies: sets both of the next two.
-        search_timeout: Seconds for a search; 15 by default.
-        read_timeout: Seconds for reading a page, and for a search that reads pages too; 30 by default.
-        connect_timeout: Seconds to wait for one connection.
-        attempts: How often to send a request whose failures may be temporary; the same as
-            ``layers=[Retry(attempts=...)]``.
-        layers: Layers around the providers, such as ``[Retry(attempts=5)]``, besides the defaults
-            ``Relax``, ``Retry``, ``SingleFlight`` and ``Throttle``. A layer's rank decides its position, not
-            the order of the list. A layer of the same rank as a default replaces it; None removes the defaults.
-        cache: Store answers and pages and reuse them: True, or for how many seconds, or where (a path, or a URL of
-            Redis), as `websearch_core.layers.Cache` explains. By default, nothing is stored. False switches off what
-            the settings switch on.
-        robots: True reads only pages that the ``robots.txt`` of their site allows; the same as ``layers=[Robots()]``.
-        throttle: A URL of Redis in which programs share the limits of services and hosts; the same as
-            ``layers=[Throttle(shared=...)]``.
-        rate_limiter: What each request waits for: the ``BaseRateLimiter`` of LangChain or of LlamaIndex, or any object
-            with a method ``acquire()``; the same as ``layers=[Throttle(rate_limiter=...)]``. The wait is part of the
-            time of a call. Several objects may share it.
-        http_client: Your own ``httpx.Client`` for services. Pages never go through it.
-        http_async_client: The same for async calls; it belongs to one event loop.
-        verify: An ``ssl.SSLContext`` with the certificates to trust.
-        http_library: ``httpx`` or ``httpx2``.
-        max_tokens: The maximum number of tokens of a page that `read` returns, unless a call overrides it, and of a
-            text that a tool shows to a model; instead of the default of 15,000 characters.
-        token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
-        links: What to do with the links in pages, for every reader and type of page: ``keep`` them with their targets,
-            keep only their ``text``, or ``drop`` them with their text.
-        comments: ``drop`` or ``keep`` what readers wrote about a page, for ``direct`` and ``browser``. By default, an
-            article drops it, and other pages keep what belongs to them.
-        reviews: The same for reviews. By default, what belongs to the page is kept.
-        settings: `Settings` to use, instead of those of the environment and the files. The other arguments win.
-        logger: Where to log; by default ``logging.getLogger("websearch_core")``.
-        on_event: Called with each `websearch_core.events.Event` of a call: a start, a request, a wait, an end.
         allowed_domains: The only domains, with their subdomains, that searches may return and pages may be read from,
             even after redirects and with any reader. A call can narrow this, never widen it.
         blocked_domains: Domains, with their subdomains, that are closed in the same way. A call can add to them.
-        max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.
-        budget: Limits for what calls may use: ``"1 USD/day"``, ``"500 credits/month"``, ``"20 calls"``, or several; the
-            same as ``layers=[Budget(limit=...)]``, which explains them.
-        max_length: Maximum characters of one part of a page, unless a call overrides it; 15,000 by default.
+        timeout: Seconds for a whole call, including retries, redirects and slow bodies; or a `Timeout`, which tells
+            searches, pages and connecting apart. By default 15 for a search, 30 for a page.
+        combine: What several providers do: ``"first"`` (the default) asks one after the other until one answers,
+            ``"until_results"`` until one finds something, ``"fuse"`` all at once and merges their results; or
+            `websearch_core.layers.Fallback` or `Fuse`.
+        retry: How often to send a request whose failures may be temporary, 3 times by default; or `Retry`.
+        cache: Store answers and pages and reuse them: True, or for how many seconds, or where (a path, or a URL of
+            Redis), or `websearch_core.layers.Cache`. By default, nothing is stored.
+        budget: Limits for what calls may use: ``"1 USD/day"``, ``"500 credits/month"``, ``"20 calls"``, or several; or
+            `websearch_core.layers.Budget`.
+        throttle: How fast to send, instead of what each service documents: requests per second, a URL of Redis in which
+            programs share their limits, an object that each request waits for (the ``BaseRateLimiter`` of LangChain or
+            of LlamaIndex, or any with a method ``acquire()``), or `websearch_core.layers.Throttle`. The wait is part of
+            the time of a call.
+        robots: True reads only pages that the ``robots.txt`` of their site allows; or `websearch_core.layers.Robots`.
+        layers: Your own layers around the providers. A layer's rank decides its position, not the order of the list. A
+            layer of the same rank as a default (``Relax``, ``SingleFlight``) replaces it. None removes all layers.
+        search_options: Options of every search, unless a call sets them: ``{"limit": 3, "max_snippet_chars": 300}``.
+        read_options: Options of every page, unless a call sets them: ``{"max_length": 8_000, "links": "text"}``. By
+            default, a part of a page has at most 15,000 characters.
+        http: How requests are sent: an `Http` with your own clients, certificates or library.
+        on_event: Called with each `websearch_core.events.Event` of a call: a start, a request, a wait, an end.
+        settings: `Settings` to use, instead of those of the environment and the files. The other arguments win.
 
     Raises:
         UnknownProvider: A name is unknown; the message lists the known ones.
         MissingKey: A provider was requested by name, and its key is missing.
+        UnsupportedOption: The provider does not support one of *search_options*.
         ConfigurationError: Anything else in the configuration is wrong.
 
     """
 
-    @named
-    def __init__(
-        self,
-        provider: Choice | None = None,
-        *,
-        fuse: bool | None = None,
-        reader: Choice | None = None,
-        api_key: str | SecretStr | Callable[[], str] | None = None,
-        base_url: str | None = None,
-        provider_options: Mapping[str, Mapping[str, object]] | None = None,
-        allow: Sequence[str] | None = None,
-        timeout: float | None = None,
-        search_timeout: float | None = None,
-        read_timeout: float | None = None,
-        connect_timeout: float | None = None,
-        attempts: int | None = None,
-        layers: Sequence[Layer] | None = (),
-        cache: bool | float | str | None = None,
-        robots: bool | None = None,
-        throttle: str | None = None,
-        rate_limiter: RateLimiter | None = None,
-        http_client: HTTPClient | None = None,
-        http_async_client: AsyncHTTPClient | None = None,
-        verify: ssl.SSLContext | None = None,
-        http_library: Library | None = None,
-        max_tokens: int | None = None,
-        token_counter: TokenCounter | None = None,
-        links: Links | None = None,
-        comments: Responses | None = None,
-        reviews: Responses | None = None,
-        settings: Settings | None = None,
-        logger: Logger | None = None,
-        on_event: Hook | None = None,
-        allowed_domains: Sequence[str] | None = None,
-        blocked_domains: Sequence[str] | None = None,
-        max_snippet_chars: int | None = None,
-        budget: str | Sequence[str] | None = None,
-        max_length: int | None = None,
-    ) -> None:
+    def __init__(self, provider: Choice | None = None, **options: Unpack[WebSearchOptions]) -> None:
         # Import slow modules only now: a program may import this one and search much later, or never.
         from .._net.guard import Guard
         from .._net.sender import Sender
-        from ..settings import Settings
+        from ..settings import Http, Settings
         from ._selection import Selection, make_stack, read_chain, search_chain
 
+        check_arguments(options)
+        settings, http = options.get("settings"), options.get("http") or Http()
         if settings is not None and not isinstance(settings, Settings):
             raise ConfigurationError("settings: must be Settings, such as Settings.from_mapping({...})")
-        settings = (settings.override if settings else Settings.load)(
-            fuse=fuse,
-            allow=allow,
-            timeout=timeout,
-            search_timeout=search_timeout,
-            read_timeout=read_timeout,
-            connect_timeout=connect_timeout,
-            attempts=attempts,
-            cache=cache,
-            robots=robots,
-            throttle=throttle,
-            http_library=http_library,
-            max_tokens=max_tokens,
-            links=links,
-            comments=comments,
-            reviews=reviews,
-            allowed_domains=allowed_domains,
-            blocked_domains=blocked_domains,
-            max_snippet_chars=max_snippet_chars,
-            budget=budget,
-            max_length=max_length,
-        )
-        check_connection(verify, http_client, http_async_client)
-        selection = Selection(settings, provider_options or {})
-        one = {"api_key": api_key, "base_url": base_url}
-        searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
-        readers, implied = selection.readers(reader, searchers)
-        stack = make_stack(
-            settings,
-            layers,
-            attempts,
-            fuse=fuse,
-            cache=cache,
-            robots=robots,
-            throttle=throttle,
-            rate_limiter=rate_limiter,
-            budget=budget is not None,
-        )
+        if not isinstance(http, Http):
+            raise ConfigurationError("http: must be Http(...), such as Http(verify=context)")
+        given = {name: value for name, value in options.items() if name in _OF_SETTINGS and value is not None}
+        if http.library:
+            given["http"] = {"library": http.library}
+        settings = (settings.override if settings else Settings.load)(**given)
+        selection = Selection(settings)
+        one = {name: value for name in ("api_key", "base_url") if (value := options.get(name)) is not None}
+        searchers, automatic = selection.searchers(provider, **one)
+        readers, implied = selection.readers(options.get("reader"), searchers)
+        stack = make_stack(settings, options.get("layers", ()), given)
         self.settings: Settings = settings
-        if token_counter is not None and not callable(token_counter):
-            raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")
-        self.token_counter: TokenCounter = token_counter or estimate_tokens
-        self._listeners = (Listener(EventLog(logger)), *([Listener(check_hook(on_event))] if on_event else []))
+        on_event = options.get("on_event")
+        self._listeners = (Listener(EventLog()), *([Listener(check_hook(on_event))] if on_event else []))
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
-        opaque = verify is not None, http_client is not None, http_async_client is not None
+        self.check_options(settings.search_options)
         self._caller = Caller(
             object(),  # not an id, which a later one could have while a thread still works for this one
-            repr((sorted(settings.allow), settings.domains, opaque)),
-            secrets.token_hex(16) if any(opaque) else "",
+            repr((sorted(settings.internal), settings.domains, http.own)),
+            secrets.token_hex(16) if any(http.own) else "",
         )
         self._sender = Sender(
-            Guard.allowing(settings.allow, domains=settings.domains),
-            connect_timeout=settings.connect_timeout,
-            client=http_client,
-            async_client=http_async_client,
-            verify=verify,
-            library=settings.http_library,
+            Guard.allowing(settings.internal, domains=settings.domains),
+            connect_timeout=settings.timeout.connect,
+            client=http.client,
+            async_client=http.async_client,
+            verify=http.verify,
+            library=settings.http["library"],
         )
 
     @classmethod
@@ -235,14 +155,31 @@ class WebSearch:
             ConfigurationError: Both are given, or the arguments are wrong.
 
         """
+        given: dict[str, Any] = {**arguments}
+        if (limiter := given.pop("rate_limiter", None)) is not None and given.setdefault(
+            "throttle", limiter
+        ) != limiter:
+            raise ConfigurationError("give rate_limiter or throttle, which are the same, not both")
         if web is None:
-            return cls(**arguments)
-        check_arguments(arguments)
+            return cls(**given)
+        check_arguments(given)
         if not isinstance(web, WebSearch):
             raise ConfigurationError(f"web: must be a WebSearch, not {type(web).__name__}")
         if arguments:
             raise ConfigurationError(f"give web=WebSearch(...) or its arguments, not both: {', '.join(arguments)}")
         return web
+
+    def check_options(self, options: SearchOptions | Mapping[str, Any]) -> None:
+        """
+        Check that the provider supports *options*, which every search has, unless they say that a note is enough.
+
+        Raises:
+            UnsupportedOption: It does not.
+
+        """
+        from ._selection import check_search_options
+
+        check_search_options(options, self.provider)
 
     def search(
         self,
@@ -267,7 +204,8 @@ class WebSearch:
             unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
                 ``note`` it in the response. By default, the query or the layers decide: ``raise``, unless configured
                 otherwise.
-            options: The fields of `SearchQuery`: ``limit``, ``allowed_domains``, ``time_range`` and so on.
+            options: The fields of `SearchQuery`: ``limit``, ``allowed_domains``, ``time_range`` and so on. Those that
+                are not set have the values of the argument ``search_options``.
 
         Raises:
             InvalidOption: The query is invalid, or its ``allowed_domains`` are all outside the policy.
@@ -275,7 +213,7 @@ class WebSearch:
             ServiceError: The service failed; `websearch_core.errors` has a subclass for each way.
 
         """
-        return self.run(self._calls.search(make_query(query, options, unsupported), read_top, passage_length))
+        return self.run(self._calls.search(self._make_query(query, options, unsupported), read_top, passage_length))
 
     async def asearch(
         self,
@@ -288,7 +226,9 @@ class WebSearch:
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """Do the same as `search` on the running event loop."""
-        return await self.arun(self._calls.search(make_query(query, options, unsupported), read_top, passage_length))
+        return await self.arun(
+            self._calls.search(self._make_query(query, options, unsupported), read_top, passage_length)
+        )
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """
@@ -304,9 +244,9 @@ class WebSearch:
         Args:
             url: Absolute http(s) URL. Its fragment is not passed to the reader, just as a browser does not send it.
             part: Which part to return: ``max_length``, ``max_tokens``, ``offset``, and ``query`` or ``find``;
-                and what belongs to it: ``comments`` and ``reviews``; as
-                `websearch_core.reading.ReadOptions` explains. Without a limit, the settings apply: 15,000 characters
-                by default.
+                and what belongs to it: ``links``, ``comments`` and ``reviews``; as
+                `websearch_core.reading.ReadOptions` explains. The rest is as the argument ``read_options`` says:
+                15,000 characters by default.
 
         Raises:
             InvalidOption: The part is invalid.
@@ -331,8 +271,8 @@ class WebSearch:
 
         Args:
             urls: Absolute http(s) URLs; one that is listed twice is read once.
-            timeout: Seconds for all pages together; by default ``read_timeout`` for every eight pages, rounded up. A
-                page that is not read by then is replaced by `TimedOut`.
+            timeout: Seconds for all pages together; by default the timeout for reading a page for every eight pages,
+                rounded up. A page that is not read by then is replaced by `TimedOut`.
             part: Which part of each page to return, as for `read`.
 
         Returns:
@@ -392,7 +332,12 @@ class WebSearch:
     def _calls(self) -> Calls:
         from ._calls import Calls  # with all that a call needs: a program may import this module and search later
 
-        return Calls(self.settings, self.provider, self.reader, self.token_counter)
+        return Calls(self.settings, self.provider, self.reader)
+
+    def _make_query(
+        self, query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None
+    ) -> SearchQuery:
+        return make_query(query, options, unsupported, self.settings.search_options)
 
     def _run(self, flow: Flow[_T]) -> _T:
         with listening(self._listeners), caller_scope(self._caller):
@@ -407,6 +352,28 @@ class WebSearch:
         with observe_request(request) as sending:
             sending.response = response = await self._sender.asend(request)
         return response
+
+
+def _write_signature() -> Signature:
+    """Return what ``help`` and notebooks show: the names that the type of the options has."""
+    names = ["self", "provider", *WebSearchOptions.__annotations__]
+    kinds = [Parameter.POSITIONAL_OR_KEYWORD] * 2 + [Parameter.KEYWORD_ONLY] * len(WebSearchOptions.__annotations__)
+    defaults = {"self": Parameter.empty, "internal": (), "allowed_domains": (), "blocked_domains": (), "layers": ()}
+    hints = WebSearchArguments.__annotations__
+    return Signature(
+        [
+            Parameter(
+                name,
+                kind,
+                default=defaults.get(name),
+                annotation=hints[name].__forward_arg__ if name in hints else Parameter.empty,
+            )
+            for name, kind in zip(names, kinds, strict=True)
+        ]
+    )
+
+
+WebSearch.__init__.__signature__ = _write_signature()  # type: ignore[attr-defined]
 
 
 def preload() -> None:

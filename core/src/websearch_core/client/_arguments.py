@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
-import inspect
-import ssl
-from collections.abc import Callable, Collection, Container, Iterable
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Collection, Container, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
 
+from .._registry import known, provider_class
 from .._text.choices import OTHER_NAMES
 from .._text.suggestion import check_names
 from .._text.urls import is_web_url, serialize
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, Unsupported
+from ..provider._declare import field_notes
 from ._signature import WebSearchArguments
 
-P = ParamSpec("P")
-R = TypeVar("R")
+_PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
 
 
-def make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
+def make_query(
+    query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None, usual: Mapping[str, Any]
+) -> SearchQuery:
     """
-    Return the `SearchQuery` that the arguments of a search stand for.
+    Return the `SearchQuery` that the arguments of a search stand for, with the *usual* options where they say nothing.
 
     Raises:
         InvalidOption: An option is wrong or unknown, or was given besides a `SearchQuery`.
 
     """
-    if not isinstance(query, SearchQuery):
+    given: dict[str, Any]
+    if isinstance(query, SearchQuery):
+        if options:
+            raise InvalidOption("give a SearchQuery or options, not both")
+        if unsupported is None and not usual:
+            return query
+        given = {name: getattr(query, name) for name in query.model_fields_set}
+        text: str = given.pop("text")
+    else:
         check_text(query)
         check_placed(options, SearchOptions.__annotations__)
-        return SearchQuery.of(query, **options, unsupported=unsupported)
-    if options:
-        raise InvalidOption("give a SearchQuery or options, not both")
-    if unsupported is None:
-        return query
-    fields: dict[str, Any] = {**dict(query), "unsupported": unsupported}
-    return SearchQuery.of(**fields)
+        text, given = query, {name: value for name, value in options.items() if value is not None}
+    if usual:
+        names = {OTHER_NAMES.get(name, name) for name in given}
+        replaced = names | (_PERIOD if names & _PERIOD else set())
+        given |= {name: value for name, value in usual.items() if name not in replaced}
+    return SearchQuery.of(text, **given | ({"unsupported": unsupported} if unsupported else {}))
 
 
 def check_arguments(given: Iterable[str], known: Collection[str] = WebSearchArguments.__annotations__.keys()) -> None:
@@ -44,27 +52,39 @@ def check_arguments(given: Iterable[str], known: Collection[str] = WebSearchArgu
     Check the names of the arguments of a `WebSearch`, or of a class that takes them.
 
     Raises:
-        ConfigurationError: One is unknown. If it is an option of a search, the message says where it belongs.
+        ConfigurationError: One is unknown. If it is known by this name elsewhere, the message says what to write.
 
     """
     for name in given:
-        option = OTHER_NAMES.get(name, name)
-        if name not in known and option in SearchOptions.__annotations__:
-            ways = f'search(..., {option}=...), or search_options={{"{option}": ...}} of a tool or retriever'
-            also = "; a retriever calls it k" if option == "limit" else ""
-            raise ConfigurationError(f"{name}: an option of a search: {ways}{also}")
+        if name not in known and (line := find_line(name)):
+            raise ConfigurationError(f"{name}: write {line}")
     check_names(given, known, ConfigurationError)
 
 
-def named(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a method raise what `check_arguments` does, instead of a bare `TypeError`, for an unknown argument."""
+def find_line(name: str) -> str:
+    """Return the line to write instead of *name*, which is an option elsewhere, or was one; empty if none is known."""
+    from ..reading import ReadOptions
+    from ..settings._values import describe_former
 
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        check_arguments(kwargs)
-        return function(*args, **kwargs)
+    option = OTHER_NAMES.get(name, name)
+    if option in WebSearchArguments.__annotations__:
+        return f"{option}=..."
+    if option in SearchOptions.__annotations__ and not describe_former(name):
+        also = "; a retriever calls it k" if option == "limit" else ""
+        return f'search(..., {option}=...), or for every search search_options={{"{option}": ...}}{also}'
+    if line := describe_former(name):
+        return line
+    return f"read(url, {name}=...)" if name in ReadOptions.__annotations__ else _find_provider_line(name)
 
-    return call
+
+def _find_provider_line(name: str) -> str:
+    """Return the line if *name* is an option of a provider."""
+    for provider in known():
+        with suppress(ImportError, AttributeError):  # of a plug-in
+            cls = provider_class(provider)
+            if name in field_notes(cls):
+                return f"provider={cls.__name__}({name}=...)"
+    return ""
 
 
 def check_text(query: Any) -> None:
@@ -92,23 +112,6 @@ def check_placed(options: Iterable[str], known: Container[str]) -> None:
     for name in options:
         if name not in known and name in WebSearchArguments.__annotations__:
             raise InvalidOption(f"{name}: not an option of a call; give it to WebSearch({name}=...)")
-
-
-def check_connection(verify: Any, client: Any, async_client: Any) -> None:
-    """
-    Check how a `WebSearch` is to connect, before the first request does.
-
-    Raises:
-        ConfigurationError: *verify* is not an ``SSLContext``, or a client is not of the right kind.
-
-    """
-    if verify is not None and not isinstance(verify, ssl.SSLContext):
-        raise ConfigurationError("verify: must be an ssl.SSLContext; ssl.create_default_context(cafile=...) makes one")
-    clients = {"http_client": (client, False, "Client"), "http_async_client": (async_client, True, "AsyncClient")}
-    for name, (given, is_async, kind) in clients.items():
-        send = getattr(given, "send", None)
-        if given is not None and (not callable(send) or inspect.iscoroutinefunction(send) is not is_async):
-            raise ConfigurationError(f"{name}: must be an httpx.{kind}, not {type(given).__name__}")
 
 
 def check_number(name: str, value: Any, least: int, error: type[WebSearchError] = ConfigurationError) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -25,17 +25,18 @@ from ..layers._layer import batch_size, leaves, read_many, reads_batches
 from ..layers._single_flight import free
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import opens_pages
+from ..tokens import estimate_tokens
 from ._arguments import as_urls, check_placed, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 from ._policy import narrow_query, search_within
 
 if TYPE_CHECKING:
     from ..provider._ports import PageReader, SearchProvider
-    from ..reading import Excerpt, ReadOptions
+    from ..reading import Excerpt, Links, ReadOptions
     from ..settings import Settings
-    from ..tokens import TokenCounter
 
 _Pages: TypeAlias = list[Page | WebSearchError]
+_CHOICES = {"comments": ("drop", "keep"), "reviews": ("drop", "keep"), "links": ("keep", "text", "drop")}
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _MAX_CONCURRENT_READS = 8  # pages that are read at a time
 
@@ -49,14 +50,12 @@ class Calls:
         settings: Its settings.
         provider: What it searches with.
         reader: What it reads pages with.
-        token_counter: Counts the tokens of a text.
 
     """
 
     settings: Settings
     provider: SearchProvider
     reader: PageReader
-    token_counter: TokenCounter
 
     def search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         """Search, and read the first *read_top* results."""
@@ -68,8 +67,10 @@ class Calls:
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         passages = (yield from self._make_excerpt(part)) if read_top else None
         narrowed = narrow_query(query, self.settings.domains)
-        longest = self.settings.max_snippet_chars
-        searching, reading = self.settings.search_timeout, self.settings.read_timeout
+        longest = narrowed.max_snippet_chars
+        if longest is not None:  # of no concern to providers: the same is asked, and kept, for each length
+            narrowed = narrowed.model_copy(update={"max_snippet_chars": None})
+        searching, reading = self.settings.timeout.search, self.settings.timeout.read
         with time_limit(max(searching, reading) if read_top else searching):
             with time_limit(searching):
                 found = yield from search_within(self.provider, narrowed, query)
@@ -102,11 +103,11 @@ class Calls:
     def _choose(self, options: ReadOptions) -> Choices:
         """Return what a call wants of pages: its own options replace those of the settings."""
         wanted: dict[str, Any] = {}
-        for name in ("comments", "reviews"):
+        for name, words in _CHOICES.items():
             choice = options.get(name)
-            if choice not in {None, "drop", "keep"}:
-                raise InvalidOption(f"{name}: must be drop or keep, not {choice!r}")
-            wanted[name] = choice or getattr(self.settings, name)
+            if choice not in {None, *words}:
+                raise InvalidOption(f"{name}: must be {' or '.join(words)}, not {choice!r}")
+            wanted[name] = choice or self.settings.read_options.get(name)
         return Choices(**wanted)
 
     def _read_one(self, url: str, part: Excerpt, ready: Page | WebSearchError | None = None) -> Flow[Page]:
@@ -118,7 +119,7 @@ class Calls:
         target = strip_fragment(url)
         domains = self.settings.domains
         domains.check(target)  # the guard sees only what is fetched from here, or names the page to a service
-        with time_limit(self.settings.read_timeout):
+        with time_limit(self.settings.timeout.read):
             if isinstance(ready, WebSearchError):
                 raise ready
             with reading_on(part.offset > 0):
@@ -128,9 +129,10 @@ class Calls:
             if page.url == target != url:
                 page = page.model_copy(update={"url": url})
             page = self._note_choices(page)
+            links = current_choices().links
             if part.is_cheap(page):
-                return self._take_excerpt(page, part)
-            return (yield Call(self._take_excerpt, page, part))  # type: ignore[no-any-return]
+                return _take_excerpt(page, part, links)
+            return (yield Call(_take_excerpt, page, part, links))  # type: ignore[no-any-return]
 
     def _note_choices(self, page: Page) -> Page:
         """Note what was wanted of a page that its reader cannot do."""
@@ -141,10 +143,6 @@ class Calls:
             *(f"{page.provider} cannot choose {name}: they are as it returned them" for name in chosen)
         )
 
-    def _take_excerpt(self, page: Page, part: Excerpt) -> Page:
-        page, links = enforce_page(page), self.settings.links
-        return part.of(page if links == "keep" else remove_links(page, links))
-
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
         asked = as_urls(urls)
         keys = [_find_target(url, n) for n, url in enumerate(asked)]
@@ -152,7 +150,7 @@ class Calls:
         for key, url in zip(keys, asked, strict=True):
             several.setdefault(key, url)
         by_host = any(map(opens_pages, leaves(self.reader)))
-        limit = self.settings.read_timeout * ceil(len(several) / _MAX_CONCURRENT_READS) if timeout is None else timeout
+        limit = self.settings.timeout.read * ceil(len(several) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
             ready = (yield from self._read_batches(asked)) if reads_batches(self.reader) else {}
             # What is not text is the error of its page alone.
@@ -203,10 +201,19 @@ class Calls:
         part: dict[str, Any] = {
             name: value for name, value in options.items() if value is not None and name not in Choices._fields
         }
+        usual: Mapping[str, Any] = self.settings.read_options
         if not {"max_length", "max_tokens"} & set(part):
-            settings = self.settings
-            part |= {"max_tokens": settings.max_tokens} if settings.max_tokens else {"max_length": settings.max_length}
-        return Excerpt(count=self.token_counter, **part)
+            limit = "max_tokens" if usual.get("max_tokens") else "max_length"
+            part[limit] = usual[limit]
+        count = part.pop("token_counter", None) or usual.get("token_counter") or estimate_tokens
+        if not callable(count):
+            raise InvalidOption("token_counter: must be a function from a text to its number of tokens")
+        return Excerpt(count=count, **part)
+
+
+def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:
+    page = enforce_page(page)
+    return part.of(page if links is None or links == "keep" else remove_links(page, links))
 
 
 def _find_target(url: Any, number: int) -> Hashable:

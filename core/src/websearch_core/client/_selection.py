@@ -15,35 +15,33 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
-
 from .._net.guard import Guard
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
-from .._text.suggestion import suggest_name
 from .._text.urls import find_origin, is_this_machine
-from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound
+from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound, UnsupportedOption
 from ..layers import (
     Breaker,
     Cache,
     CacheBackend,
     Fallback,
-    Fuse,
     Layer,
     Rank,
-    RateLimiter,
     Relax,
+    Retry,
     SingleFlight,
-    layer_class,
+    Throttle,
     leaves,
 )
-from ..layers._amounts import split_texts
 from ..layers._layer import check_inner, parts
 from ..layers._stack import Stack, rank
-from ..models import describe_problems
-from ..provider._declare import destinations, field_notes
+from ..models import SearchQuery
+from ..provider._declare import destinations
+from ..provider._http import check_options
 from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
 from ..settings import Settings
-from ..settings._build import build, by_name, collect_options
+from ..settings._build import build, collect_options
+from ..settings._places import check_home
+from ..settings._values import CONCERNS
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = (
@@ -63,12 +61,10 @@ class Selection:
 
     Args:
         settings: The settings.
-        options: The explicit options of each provider, by its name.
 
     """
 
     settings: Settings
-    options: Mapping[str, Mapping[str, Any]]
     _made: dict[str, Provider] = field(default_factory=dict)
     _given: list[Provider] = field(default_factory=list)  # objects that the caller made, to search with
 
@@ -76,7 +72,6 @@ class Selection:
         """Reject unknown names early, and everything if web search is switched off."""
         if off := self.settings.switched_off():
             raise ConfigurationError(f"web search is switched off: {off.place}: {off.key} is false")
-        self.options = by_name(self.options)
 
     def searchers(self, choice: Choice | None, **one: Any) -> tuple[list[Provider], bool]:
         """
@@ -91,7 +86,8 @@ class Selection:
         self._given = [item for item in chosen if not isinstance(item, str)]
         if one and (len(chosen) != 1 or not isinstance(chosen[0], str)):
             raise ConfigurationError(
-                f"{' and '.join(one)}: name the provider that this is for, or use provider_options={{name: {{...}}}}"
+                f"{' and '.join(one)}: name the one provider that this is for, or give the provider itself, such as "
+                "Tavily(api_key=...)"
             )
         if chosen:
             return [self._find_for_role(item, "search", **one) for item in chosen], False
@@ -107,11 +103,12 @@ class Selection:
     def _search_without_key(self) -> list[Provider]:
         """Return DuckDuckGo and Tavily's keyless tier, unless they are switched off."""
         on = [name for name in ("duckduckgo", "tavily") if not self.settings.switched_off(name)]
-        keyless = {**self.options.get("tavily", {}), "keyless": True}
         if not on:
             raise ConfigurationError("duckduckgo and tavily, which need no key, are switched off: name a provider")
         return [
-            self._find_for_role(build_provider(name, self.settings, **keyless) if name == "tavily" else name, "search")
+            self._find_for_role(
+                build_provider(name, self.settings, keyless=True) if name == "tavily" else name, "search"
+            )
             for name in on
         ]
 
@@ -165,10 +162,7 @@ class Selection:
     def _find_by_name(self, name: str, **one: Any) -> Provider:
         name = registered_name(name)
         if name not in self._made:
-            options = {**self.options.get(name, {}), **one}
-            if name == "direct" and self.settings.links != "keep":  # it has the whole page, not only its Markdown
-                options.setdefault("links", self.settings.links)
-            self._made[name] = build_provider(name, self.settings, **options)
+            self._made[name] = build_provider(name, self.settings, **one)
         return self._made[name]
 
 
@@ -177,10 +171,10 @@ def check_provider(provider: Provider, settings: Settings) -> None:
     Check that *provider*, and each provider inside it if it is a layer, meets its port and keeps its key secure.
 
     Raises:
-        ConfigurationError: One does not, or ``allow`` of the settings is wrong.
+        ConfigurationError: One does not, or ``internal`` of the settings is wrong.
 
     """
-    guard = Guard.allowing(settings.allow)
+    guard = Guard.allowing(settings.internal)
     for part in parts(provider):
         check_inner(part)
         check_port(part)
@@ -208,86 +202,62 @@ def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) ->
 
 
 def make_stack(
-    settings: Settings,
-    given: Sequence[Layer] | None,
-    attempts: int | None = None,
-    *,
-    fuse: bool | None = None,
-    cache: bool | float | str | None = None,
-    robots: bool | None = None,
-    throttle: str | None = None,
-    rate_limiter: RateLimiter | None = None,
-    budget: bool = False,
+    settings: Settings, layers: Sequence[Layer] | None, given: Mapping[str, Any] = MappingProxyType({})
 ) -> Stack:
     """
-    Return the layers of one `WebSearch`: the defaults, adjusted by the settings and then by *given*.
+    Return the layers of one `WebSearch`: the defaults, adjusted by the settings, and then by arguments.
 
     Args:
-        settings: The settings; their ``attempts`` overrides that of the layer's table.
-        given: The argument ``layers``.
-        attempts: The argument ``attempts``, which is already part of the settings.
-        fuse: The argument ``fuse``, in the same way.
-        cache: The same for the argument ``cache``.
-        robots: The same for the argument ``robots``.
-        throttle: The same for the argument ``throttle``.
-        rate_limiter: The argument ``rate_limiter``, which is for the default Throttle.
-        budget: Whether there is an argument ``budget``.
+        settings: The settings, with the arguments.
+        layers: The argument ``layers``.
+        given: The arguments that are settings; of these, the layers go around providers that have their own, too.
 
     Raises:
-        ConfigurationError: A table or a layer is wrong, or one of the arguments is given with a layer of the
-            same rank, or without default layers.
+        ConfigurationError: A layer is wrong, or stands in an argument that is not its own.
 
     """
-    tables = {name: dict(table) for name, table in settings.layers.items()}
-    _set_cache(tables, settings.cache)
-    retry = tables.pop("retry", {})
-    if "attempts" in settings.model_fields_set or "attempts" not in retry:
-        retry["attempts"] = settings.attempts
-    if settings.budget:
-        table = tables.setdefault("budget", {})
-        table["limit"] = (*split_texts(table.get("limit")), *settings.budget)
-    pace = {"shared": settings.throttle, "rate_limiter": rate_limiter}
-    tables.setdefault("throttle", {}).update({name: value for name, value in pace.items() if value is not None})
-    defaults: dict[str, Layer] = {
-        "relax": Relax(unsupported="raise"),
-        "retry": _make_layer("retry", retry),
-        "single_flight": SingleFlight(),
+    chosen = {name: layer for name in CONCERNS if (layer := getattr(settings, name)) is not None and layer is not False}
+    own = [chosen[name] for name in CONCERNS if name in given and name in chosen]
+    if own and layers is None:
+        raise ConfigurationError(f"{min(given.keys() & chosen)}: not with layers=None, which removes all layers")
+    for layer in layers if isinstance(layers, list | tuple) else ():
+        check_home(layer)
+    defaults: dict[str, Layer] = {"relax": Relax(unsupported="raise"), "single_flight": SingleFlight()}
+    defaults |= {
+        name: layer
+        for name, layer in (("retry", Retry()), ("throttle", Throttle()))
+        if getattr(settings, name) is not False
     }
-    if settings.fuse:
-        defaults["fuse"] = Fuse()
-    elif "fuse" in settings.model_fields_set:
-        tables.pop("fuse", None)
-    if settings.robots:
-        tables.setdefault("robots", {})
-    elif "robots" in settings.model_fields_set:
-        tables.pop("robots", None)
-    defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
+    defaults |= chosen | {name: settings.find_layer(name) for name in settings.layers}
     has_breaker = any(rank(layer) == Rank.BREAKER for layer in defaults.values())
-    stack = Stack(given, list(defaults.values()), [] if has_breaker else [Breaker()])
-    short = {"attempts": attempts, "cache": cache, "fuse": fuse, "robots": robots, "throttle": throttle}
-    _check_short_forms(given, short | {"rate_limiter": rate_limiter, "budget": budget})
-    return stack
+    return Stack(
+        layers if layers is None else [*layers, *own], list(defaults.values()), [] if has_breaker else [Breaker()]
+    )
 
 
-_SHORT_FORMS: Mapping[str, tuple[Rank, str]] = MappingProxyType(
-    {
-        "attempts": (Rank.RETRY, "Retry(attempts=...)"),
-        "cache": (Rank.CACHE, "Cache(...)"),
-        "fuse": (Rank.COMBINE, "Fuse()"),
-        "robots": (Rank.ROBOTS, "Robots()"),
-        "throttle": (Rank.THROTTLE, "Throttle(shared=...)"),
-        "rate_limiter": (Rank.THROTTLE, "Throttle(rate_limiter=...)"),
-        "budget": (Rank.BUDGET, "Budget(limit=...)"),
-    }
-)
+def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -> None:
+    """
+    Check that *provider* supports *options*, which every search has, unless they say that a note is enough.
+
+    Raises:
+        UnsupportedOption: It does not.
+
+    """
+    relaxes = [part.unsupported for part in parts(provider) if isinstance(part, Relax)]
+    if not options or (options.get("unsupported") or next(iter(relaxes), "raise")) == "note":
+        return
+    query = SearchQuery.of("any", **options)
+    able = [leaf for leaf in leaves(provider) if _can_search(query, leaf)]
+    if not able:
+        check_options(query, leaves(provider)[0])
 
 
-def _check_short_forms(given: Sequence[Layer] | None, arguments: Mapping[str, Any]) -> None:
-    """Reject an argument that is short for a layer, if a layer of its rank is given too, or no default ones."""
-    for name, (place, layer) in _SHORT_FORMS.items():
-        is_given = arguments[name] is not None and arguments[name] is not False
-        if is_given and (given is None or any(rank(one) == place for one in given)):
-            raise ConfigurationError(f"{name}: is for the default layers; with layers, write layers=[{layer}]")
+def _can_search(query: SearchQuery, provider: Provider) -> bool:
+    try:
+        check_options(query, provider)
+    except UnsupportedOption:
+        return False
+    return True
 
 
 def find_cache(settings: Settings) -> CacheBackend:
@@ -295,41 +265,12 @@ def find_cache(settings: Settings) -> CacheBackend:
     Return where the cache of these settings is, whether it is switched on or not.
 
     Raises:
-        ConfigurationError: Their table is wrong.
+        ConfigurationError: Its options are wrong.
 
     """
-    tables = {"cache": dict(settings.layers.get("cache", {}))}
-    _set_cache(tables, settings.cache or None)
-    layer = _make_layer("cache", tables["cache"])
+    layer = settings.cache or settings.find_layer("cache")
     assert isinstance(layer, Cache)
     return layer.backend
-
-
-def _set_cache(tables: dict[str, dict[str, Any]], short: bool | float | str | None) -> None:
-    """Turn the short form of the settings into the table of the layer."""
-    if short is None:
-        return
-    table = tables.pop("cache", {})
-    if short is not False:
-        option = {} if short is True else {"location" if isinstance(short, str) else "max_age": short}
-        tables["cache"] = table | option
-
-
-def _make_layer(name: str, table: Mapping[str, Any]) -> Layer:
-    if "inner" in table:
-        raise ConfigurationError(f"settings: layers.{name}: inner is not an option")
-    cls = layer_class(name)
-    options = [option for option in field_notes(cls) if option != "inner"]
-    for option in table:
-        if options and option not in options:
-            raise ConfigurationError(f"settings: layers.{name}: {option}: not an option{suggest_name(option, options)}")
-    try:
-        made: Layer = cls(**table)
-    except ValidationError as error:
-        raise ConfigurationError(f"settings: layers.{name}: {describe_problems(error)}") from None
-    except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"settings: layers.{name}: {error}") from None
-    return made
 
 
 def _as_list(choice: Choice | None) -> list[str | Provider]:
@@ -398,5 +339,5 @@ def check_transport(provider: Any, guard: Guard) -> None:
             continue
         raise ConfigurationError(
             f"{provider.name}: {name} would send the key unencrypted; use https, or allow the origin by "
-            f"allow=['http://{parts.netloc}']"
+            f"internal=['http://{parts.netloc}']"
         )

@@ -5,9 +5,9 @@ A layer wraps one provider or several and is a provider itself: it has a ``name`
 providers inside can. Its ``inner`` shows what it wraps, so that checks can look inside. To compose is to wrap, in the
 order that you write::
 
-    Fallback((Retry(Tavily(...)), Retry(Brave(...))))
+    Fallback()(Retry()(Tavily(...)), Retry()(Brave(...)))
 
-`WebSearch` does it for you: ``WebSearch(["tavily", "brave"], layers=[Retry(attempts=5)])``. There the `Rank` of a layer
+`WebSearch` does it for you: ``WebSearch(["tavily", "brave"], layers=[Retry(5)])``. There the `Rank` of a layer
 decides its position, not its place in the list. Other packages register layers through the entry-point group
 ``websearch_core.layers`` (name = "module:Class"), which makes them available in settings files.
 """

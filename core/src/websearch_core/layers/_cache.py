@@ -142,6 +142,13 @@ class Cache(ProviderWrapper):
         object.__setattr__(self, "_made_of", digest(described) if described else secrets.token_hex(16))
         object.__setattr__(self, "_usual", stores.durable if described and open_terms else stores.memory)
 
+    @classmethod
+    def of(cls, short: Any, /) -> Self:
+        """Return the layer that *short* stands for: True, the seconds of ``max_age``, or the ``location``."""
+        if short is True:
+            return cls()
+        return cls(max_age=short) if isinstance(short, int | float) else super().of(short)
+
     @property
     def _store(self) -> Store:
         """Where the entries of this caller are: in memory if not all that distinguishes it from others can be shown."""

@@ -58,7 +58,7 @@ class Fallback:
 
     rank: ClassVar[Rank] = Rank.COMBINE
 
-    inner: tuple[Provider, ...] = ()
+    inner: tuple[Provider, ...] = field(default=(), kw_only=True)
     after: tuple[type[WebSearchError], ...] = (ServiceError, UnsupportedOption)
     tacit: tuple[type[WebSearchError], ...] = ()
     on_empty: bool = False
@@ -96,6 +96,10 @@ class Fallback:
     def providers(self) -> tuple[Provider, ...]:
         """The same as ``inner``."""
         return self.inner
+
+    def __call__(self, *inner: Provider) -> Fallback:
+        """Combine providers by hand: ``Fallback()(one, other)``."""
+        return self.wrap(inner)
 
     def wrap(self, inner: tuple[Provider, ...], /) -> Fallback:
         """Return a copy of this layer around *inner*."""

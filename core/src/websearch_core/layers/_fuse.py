@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple
@@ -62,7 +62,7 @@ class Fuse:
 
     rank: ClassVar[Rank] = Rank.COMBINE
 
-    inner: tuple[Provider, ...] = ()
+    inner: tuple[Provider, ...] = field(default=(), kw_only=True)
     k: float = 10
     depth: int = 20
     patience: float = 0.8
@@ -73,8 +73,8 @@ class Fuse:
         check_number(self, "depth", minimum=1, integer=True)
         check_number(self, "patience", minimum=0)
         if not 0 < self.patience <= 1 or self.k == math.inf:
-            field = "k: must be finite" if self.k == math.inf else "patience: must be more than 0, and at most 1"
-            raise ConfigurationError(f"Fuse: {field}")
+            wrong = "k: must be finite" if self.k == math.inf else "patience: must be more than 0, and at most 1"
+            raise ConfigurationError(f"Fuse: {wrong}")
 
     @property
     def name(self) -> str:
@@ -87,6 +87,10 @@ class Fuse:
     def options(self) -> frozenset[str]:
         """The options that any of them supports."""
         return frozenset().union(*map(options_of, self.inner))
+
+    def __call__(self, *inner: Provider) -> Fuse:
+        """Combine providers by hand: ``Fuse()(one, other)``."""
+        return self.wrap(inner)
 
     def wrap(self, inner: tuple[Provider, ...], /) -> Fuse:
         """Return a copy of this layer around *inner*."""

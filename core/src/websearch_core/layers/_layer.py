@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import IntEnum
 from functools import partial
 from typing import Any, Protocol, Self, cast
@@ -73,7 +73,18 @@ class ProviderWrapper:
 
     """
 
-    inner: Provider | None = None
+    inner: Provider | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def of(cls, short: Any, /) -> Self:
+        """Return the layer that *short* stands for: the layer itself, or the value of its first option."""
+        make: Any = cls  # whose options this base does not know
+        made: Self = short if isinstance(short, cls) else make(short)
+        return made
+
+    def __call__(self, inner: Provider, /) -> Self:
+        """Wrap *inner* by hand: ``Retry(5)(provider)``."""
+        return self.wrap(inner)
 
     @property
     def name(self) -> str:
@@ -234,19 +245,27 @@ def empty_error(layer: object) -> ConfigurationError:
 
 def check_inner(layer: Any) -> None:
     """
-    Check that what *layer* wraps are providers, and not a value for another of its fields.
+    Check that what *layer* wraps are providers, and that its options are not.
 
     Raises:
         ConfigurationError: They are not.
 
     """
+    kind = type(layer).__name__
     for inner in held(layer):
-        if not any(callable(getattr(inner, role, None)) for role in ("search", "read")):
-            kind = type(layer).__name__
-            own = fields(layer) if is_dataclass(layer) else ()
-            others = [field.name for field in own if field.init and field.name != "inner"]
-            hint = f"; name other arguments, such as {kind}({others[0]}=...)" if others else ""
-            raise ConfigurationError(f"{kind}: inner: must be a provider, not {type(inner).__name__}{hint}")
+        if not _is_provider(inner):
+            raise ConfigurationError(f"{kind}: inner: must be a provider, not {type(inner).__name__}")
+    own = fields(layer) if is_dataclass(layer) else ()
+    for option in [one for one in own if one.init and one.name != "inner"][:1]:
+        value = getattr(layer, option.name)
+        inside = value if isinstance(value, tuple) else (value,)
+        if inside and all(map(_is_provider, inside)):
+            write = f"{kind}(...)({', '.join(['provider'] * len(inside))})"
+            raise ConfigurationError(f"{kind}: {option.name}: is not a provider: write {write}")
+
+
+def _is_provider(value: object) -> bool:
+    return not isinstance(value, type) and any(callable(getattr(value, role, None)) for role in ("search", "read"))
 
 
 def check_number(layer: object, field: str, *, minimum: int, integer: bool = False) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from .._runtime.bugs import contain_bugs
 from ..errors import ConfigurationError, WebSearchError
@@ -53,6 +53,11 @@ class Robots(ProviderWrapper):
         if not isinstance(self.user_agent, str) or not _TOKEN.fullmatch(self.user_agent):
             raise ConfigurationError("Robots: user_agent: must be a product token: letters, - and _, such as AcmeBot")
         object.__setattr__(self, "_files", RobotsFiles(self.user_agent, self.max_age))
+
+    @classmethod
+    def of(cls, short: Any, /) -> Self:
+        """Return the layer that *short* stands for: True, or the ``user_agent``."""
+        return cls() if short is True else super().of(short)
 
     def wrap(self, inner: Provider, /) -> Self:
         """Return a copy of this layer around *inner*, with the same files."""

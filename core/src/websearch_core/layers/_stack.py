@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields
+from functools import partial
+from typing import Any
 
 from ..errors import ConfigurationError
 from ..provider._ports import Provider, Role, can, check_port
@@ -76,6 +79,36 @@ class Stack:
         if place not in self._wrapped:
             self._wrapped[place] = provider, _wrap(layer, provider)
         return self._wrapped[place][1]
+
+
+def find_combination(short: str | Layer) -> Layer:
+    """
+    Return the layer that *short* stands for: ``first``, ``until_results`` or ``fuse``, or the layer itself.
+
+    Raises:
+        ConfigurationError: It is neither.
+
+    """
+    from ._fallback import Fallback
+    from ._fuse import Fuse
+
+    names: dict[str, Callable[[], Layer]] = {
+        "first": Fallback,
+        "until_results": partial(Fallback, on_empty=True),
+        "fuse": Fuse,
+    }
+    if isinstance(short, str) and short in names:
+        return names[short]()
+    if isinstance(short, str) or rank(short) != Rank.COMBINE:
+        raise ConfigurationError(f"must be {', '.join(names)}, or a layer such as Fallback(...) or Fuse(...)")
+    return short
+
+
+def set_options(layer: Any) -> dict[str, Any]:
+    """Return the options of *layer* that differ from their defaults."""
+    options = [field for field in fields(layer) if field.init and field.name != "inner"]
+    usual = {one.name: one.default if one.default_factory is MISSING else one.default_factory() for one in options}
+    return {name: value for name, default in usual.items() if (value := getattr(layer, name)) != default}
 
 
 def rank(layer: object) -> int:

@@ -93,6 +93,13 @@ class Throttle(ProviderWrapper):
         limits = None if self.shared is None else SharedLimits(self.shared)
         self._set_up(Hosts(self.host_requests_per_second, self.host_concurrent, limits))
 
+    @classmethod
+    def of(cls, short: Any, /) -> Self:
+        """Return the layer that *short* stands for: requests per second, a URL of Redis, or a rate limiter."""
+        if isinstance(short, str):
+            return cls(shared=short)
+        return super().of(short) if isinstance(short, cls | int | float) else cls(rate_limiter=short)
+
     def _set_up(self, hosts: Hosts) -> None:
         found = leaves(self.inner) if self.inner is not None else []
         rate = self.requests_per_second or _strictest(found, "requests_per_second") or math.inf

@@ -102,6 +102,7 @@ class SearchOptions(TypedDict, total=False):
     images: bool
     page: int
     extra: Mapping[str, Any]
+    max_snippet_chars: int | None
 
 
 class _Model(BaseModel):
@@ -137,6 +138,7 @@ class SearchQuery(_Model):
         extra: Parameters of the service itself, sent to it verbatim.
         unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
             ``note`` it in the response. None lets the layers decide, which raise by default.
+        max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.
 
     """
 
@@ -155,6 +157,7 @@ class SearchQuery(_Model):
     page: Annotated[int, BeforeValidator(_number)] = Field(default=1, ge=1)
     extra: dict[str, Any] = Field(default_factory=dict)
     unsupported: Unsupported | None = None
+    max_snippet_chars: Annotated[int | None, BeforeValidator(_number)] = Field(default=None, ge=1)
 
     @classmethod
     def of(cls, text: str, *, unsupported: Unsupported | None = None, **options: Unpack[SearchOptions]) -> SearchQuery:
@@ -183,7 +186,7 @@ class SearchQuery(_Model):
 
     def requested(self) -> frozenset[str]:
         """Return the names of the options that a provider has to support: fields that differ from their defaults."""
-        given = self.model_fields_set - {"text", "limit", "extra", "unsupported"}
+        given = self.model_fields_set - {"text", "limit", "extra", "unsupported", "max_snippet_chars"}
         usual = _find_defaults(type(self))
         return frozenset(name for name in given if getattr(self, name) != usual[name])
 

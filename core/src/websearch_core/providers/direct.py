@@ -251,7 +251,7 @@ class Direct:
                 response.content,
                 url,
                 response.headers.get("content-type"),
-                links=self.links,
+                links=choices.links or self.links,
                 comments=choices.comments or self.comments,
                 reviews=choices.reviews or self.reviews,
                 isolate=self.isolate,

@@ -7,12 +7,15 @@ priority, is the user's own ``websearch.toml``. JSON and YAML are understood too
 
     provider = "searxng"             # or a chain: ["tavily", "brave"]
     reader = "direct"
+    retry = 5                        # or a table: [retry] attempts = 5
+
+    [read_options]
     max_length = 8_000
 
     [providers.searxng]
     base_url = "http://localhost:8888"
 
-Environment variables: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_READER``, ``WEB_SEARCH_ALLOW`` and so on, with lists
+Environment variables: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_RETRY``, ``WEB_SEARCH_MAX_LENGTH`` and so on, with lists
 separated by commas, and for each provider the variables that its module declares, such as ``BRAVE_API_KEY``.
 
 A file found in or above the working directory may set only the fields annotated with `FoundFile`.
@@ -21,34 +24,46 @@ A file found in or above the working directory may set only the fields annotated
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PrivateAttr, ValidationError
 
 from .._registry import provider_class
 from .._text.lists import NO_TEXTS, Texts
-from ..errors import ConfigurationError
-from ..layers._amounts import check_budget, split_texts
+from ..errors import ConfigurationError, InvalidOption
+from ..models import SearchQuery
 from ..models._domains import DomainNames, Domains
 from ..provider._declare import FoundFile
 from ._build import by_name, conceal
 from ._places import (
     Place,
+    build_layer,
     check_limits,
     check_place,
     describe_invalid,
     merge,
     narrow,
     nest,
-    parse_switch,
+    options_of,
     read_environment,
     warn_of_keys,
 )
 from ._shapes import SWITCH, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
+from ._values import Http, PerRun, ReadDefaults, Seconds, Timeout
+
+if TYPE_CHECKING:
+    from ..models import SearchOptions
+    from ..reading import ReadOptions
+    from ._values import Combine, Keep, Obey, Pace, Repeat, Spend
+else:
+    Combine = Keep = Obey = Pace = Repeat = Spend = Any
+    SearchOptions, ReadOptions = dict[str, Any], ReadDefaults
 
 __all__ = [
+    "Http",
     "Settings",
+    "Timeout",
 ]
 
 
@@ -56,7 +71,24 @@ def _conceal_by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict
     return {name: conceal(provider_class(name), given) for name, given in by_name(options).items()}
 
 
-_Limits: TypeAlias = Annotated[Texts, BeforeValidator(split_texts), AfterValidator(check_budget)]
+def _check_search_options(options: dict[str, Any]) -> dict[str, Any]:
+    try:
+        query = SearchQuery.of("any", **options)
+    except InvalidOption as error:
+        raise ValueError(str(error)) from None
+    return {name: getattr(query, name) for name in query.model_fields_set - {"text"}}
+
+
+def _show(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: getattr(value, "__name__", "") if callable(value) else value for name, value in options.items()}
+
+
+def _as_mapping(options: ReadDefaults) -> dict[str, Any]:
+    given = {"max_length", *options.model_fields_set}
+    return {name: value for name, value in options if name in given and value is not None}
+
+
+_USUAL_TIMEOUT: Any = Timeout()  # of any type, since a descriptor is none of these
 
 
 class Settings(BaseModel):
@@ -66,40 +98,13 @@ class Settings(BaseModel):
     ``Settings(provider="brave", timeout=5)`` has these values and the defaults alone; `load` also reads the environment
     and the files. Either can be passed on: ``WebSearch(settings=...)``.
 
+    The settings are the arguments of `WebSearch` of the same names, which explains them, and these:
+
     Args:
         enabled: Whether anything may search or read at all.
-        provider: The provider to search with. Several names are a chain, called in order. By default, one is chosen
-            automatically.
-        fuse: Whether several providers are asked at once and their results merged, instead of one after the other.
-        reader: The provider to read pages with. Several names are a chain. By default, ``direct``; ``auto`` adds the
-            local index if it was searched and, for pages that need scripts, an installed browser.
-        allow: Networks and origins that pages may be read from although they are not public. By default, only public
-            addresses.
-        timeout: Seconds for a whole call: sets both of the next two.
-        search_timeout: Seconds for a search.
-        read_timeout: Seconds for reading a page, and for a search that reads pages too.
-        connect_timeout: Seconds to wait for one connection.
-        attempts: How often to send a request whose failures may be temporary.
-        cache: Store answers and pages and reuse them: ``true``, or for how many seconds, or where (a path, or a URL of
-            Redis). By default, nothing is stored.
-        robots: Read only pages that the ``robots.txt`` of their site allows.
-        throttle: A URL of Redis in which programs share the limits of services and hosts. By default, each process
-            applies them by itself.
-        max_length: Maximum characters of one part of a page.
-        max_tokens: Maximum tokens of one part of a page, and of a tool's text. It replaces ``max_length``.
-        links: What to do with the links in pages: ``keep`` them, keep only their ``text``, or ``drop`` them.
-        comments: ``drop`` or ``keep`` what readers wrote about a page. By default, articles drop it, and other pages
-            keep what belongs to them.
-        reviews: The same for reviews. By default, what belongs to the page is kept.
-        http_library: ``httpx`` or ``httpx2``.
-        allowed_domains: The only domains, with their subdomains, that may be searched and read. By default, any.
-        blocked_domains: Domains, with their subdomains, that may be neither searched nor read.
-        max_snippet_chars: Maximum characters of each snippet. By default, only texts cut it, to 1,000.
-        budget: Limits for what calls may use, such as ``1 USD/day``, ``500 credits/month`` or ``20 calls``. By default,
-            none.
         providers: The options of each provider, by its name.
-        layers: The options of each layer, by its name. By default requests are retried, and an option that no provider
-            supports is an error.
+        layers: The options of each layer that is not a setting itself, by its name: ``relax``, ``breaker``, ``rerank``,
+            ``single_flight``, and those of other packages.
 
     Raises:
         ConfigurationError: A value is wrong; the message names the setting, and never shows the value.
@@ -109,28 +114,23 @@ class Settings(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     enabled: Annotated[bool, FoundFile(at_most=True)] = True
-    provider: Annotated[Texts, FoundFile()] = NO_TEXTS
-    fuse: bool = False
-    reader: Annotated[Texts, FoundFile()] = NO_TEXTS
-    allow: Texts = NO_TEXTS
-    timeout: Annotated[float | None, FoundFile(at_most=120)] = Field(default=None, gt=0)
-    search_timeout: Annotated[float, FoundFile(at_most=120)] = Field(default=15.0, gt=0)
-    read_timeout: Annotated[float, FoundFile(at_most=120)] = Field(default=30.0, gt=0)
-    connect_timeout: Annotated[float, FoundFile(at_most=60)] = Field(default=5.0, gt=0)
-    attempts: Annotated[int, FoundFile(at_most=5)] = Field(default=3, ge=1)
-    cache: Annotated[bool | float | str | None, BeforeValidator(parse_switch), FoundFile(at_most=False)] = None
-    robots: bool = False
-    throttle: str | None = Field(default=None, repr=False)  # a URL may have a password
-    max_length: Annotated[int, FoundFile(at_most=100_000)] = Field(default=15_000, ge=1)
-    max_tokens: Annotated[int | None, FoundFile(at_most=25_000, replaces="max_length")] = Field(default=None, ge=1)
-    links: Literal["keep", "text", "drop"] = "keep"
-    comments: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
-    reviews: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
-    http_library: Literal["httpx", "httpx2"] = "httpx"
-    allowed_domains: Annotated[DomainNames, FoundFile(narrows=True)] = NO_TEXTS
-    blocked_domains: Annotated[DomainNames, FoundFile(narrows=True)] = NO_TEXTS
-    max_snippet_chars: Annotated[int | None, FoundFile(at_most=1_000)] = Field(default=None, ge=1)
-    budget: Annotated[_Limits, FoundFile(narrows=True)] = NO_TEXTS
+    provider: Annotated[Texts, FoundFile(), PerRun()] = NO_TEXTS
+    reader: Annotated[Texts, FoundFile(), PerRun()] = NO_TEXTS
+    internal: Texts = NO_TEXTS
+    allowed_domains: Annotated[DomainNames, FoundFile(narrows=True), PerRun()] = NO_TEXTS
+    blocked_domains: Annotated[DomainNames, FoundFile(narrows=True), PerRun()] = NO_TEXTS
+    timeout: Annotated[Seconds, PerRun()] = _USUAL_TIMEOUT
+    combine: Combine = None
+    retry: Annotated[Repeat, FoundFile()] = None
+    cache: Annotated[Keep, FoundFile(at_most=False)] = Field(default=None, repr=False)  # a URL may have a password
+    budget: Annotated[Spend, FoundFile(narrows=True)] = None
+    throttle: Pace = Field(default=None, repr=False)  # the same
+    robots: Obey = None
+    search_options: Annotated[SearchOptions, AfterValidator(_check_search_options)] = Field(default={})
+    read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(_show), PerRun()] = Field(
+        default={}, validate_default=True
+    )
+    http: dict[Literal["library"], Literal["httpx", "httpx2"]] = Field(default={"library": "httpx"})
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(
         default_factory=dict, repr=False
     )
@@ -189,13 +189,23 @@ class Settings(BaseModel):
         settings._fill([_as_place(_given(explicit)), *self._places], self._files)  # noqa: SLF001 - see `load`
         return settings
 
-    def source(self, name: str) -> Source:
-        """Return the source of the setting *name*."""
-        return self._source_of((name,))
+    def source(self, *path: str) -> Source:
+        """Return the source of a setting, or of a part of one: ``source("timeout", "read")``."""
+        return self._source_of(path)
 
-    def layer_source(self, layer: str, option: str) -> Source:
-        """Return the source of an *option* in the table of a *layer*."""
-        return self._source_of(("layers", layer, option))
+    def find_layer(self, kind: str) -> Any:
+        """Return the layer *kind* of settings files with the options that are set, even if it is switched off."""
+        return build_layer(kind, options_of(kind, self._chosen), DEFAULT)
+
+    def layer_options(self, kind: str) -> Mapping[str, Option]:
+        """Return the options set for the layer *kind*, with their sources."""
+        return options_of(kind, self._chosen)
+
+    def chosen_layer(self, name: str) -> str | bool | None:
+        """Return the *kind* of layer that the setting *name* chooses, False if none, or None if it says nothing."""
+        switch = self._chosen.get((name,))
+        value = switch and switch.value
+        return value if value is None or isinstance(value, str | bool) else type(value).__name__
 
     @property
     def domains(self) -> Domains:
@@ -218,6 +228,9 @@ class Settings(BaseModel):
         switch = self._chosen.get(path)
         on = self.enabled if provider is None else switch is None or switch.value
         return None if on else self._source_of(path)
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Settings:
+        return self  # a value, whose layers may hold what cannot be copied, such as a rate limiter
 
     def __getstate__(self) -> dict[Any, Any]:
         """Leave out the options of providers, which may be keys: the providers are pickled themselves."""

@@ -48,7 +48,7 @@ def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any
 
     """
     if not isinstance(options, Mapping) or not all(isinstance(given, Mapping) for given in options.values()):
-        raise ConfigurationError("provider_options: must map names of providers to mappings of their options")
+        raise ConfigurationError("providers: must map names of providers to mappings of their options")
     return {registered_name(name): dict(given) for name, given in options.items()}
 
 

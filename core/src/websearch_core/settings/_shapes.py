@@ -1,9 +1,11 @@
 """
 Turn the shapes that settings are written in into one.
 
-Ours is flat names and a table for each provider and layer::
+Ours is flat names, and tables for what has parts: a setting, a provider, a layer::
 
     provider = "searxng"
+    retry = 5                        # the same as retry = {attempts = 5}
+    read_options = {max_length = 8000}
     providers = {searxng = {base_url = "http://localhost:8888"}}
 
 These mean the same::
@@ -19,24 +21,34 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass, replace
+from math import inf
+from os import PathLike, fspath
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from .._registry import is_known, provider_class, registered_name
 from ..errors import ConfigurationError, UnknownProvider
+from ..layers import layer_class
+from ..layers._stack import find_combination, set_options
 from ..provider._declare import field_notes
 from ._sources import Option, Source, Table
+from ._values import CONCERNS, FORMER, HOMES, PARTS, Http, Timeout
 
-Path: TypeAlias = tuple[str, ...]  # ("timeout",), ("providers", "brave", "api_key"), ("layers", "retry")
+Path: TypeAlias = tuple[str, ...]  # ("enabled",), ("timeout", "read"), ("providers", "brave", "api_key")
 OTHER_NAMES = MappingProxyType(
-    {"search_provider": "provider", "read_provider": "reader", "max_page_length": "max_length"}
+    {"search_provider": "provider", "read_provider": "reader", "max_page_length": "read_options.max_length"}
 )
 SWITCH = "enabled"
 
 _WRAPPERS = ("web_search", "webSearch")
 _OF_PROVIDER = MappingProxyType({"api_key": "api_key", "url": "base_url"})  # beside `provider`, each for that one
-_BOTH = ("search_timeout", "read_timeout")  # what `timeout` sets
+_SWITCHES: Mapping[str, bool] = MappingProxyType(
+    {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+)
+_IS_PLACE = re.compile(r"[/\\.:~]")  # a word without any of these is meant for something else than a file of this name
+_SWITCHED = {"cache", "robots"}  # what `true` adds, and 1 too
 _log = logging.getLogger(__name__)
 _Entry: TypeAlias = tuple[Path, Any, Source]  # its path in our shape, its value, and where it is written
 
@@ -56,11 +68,9 @@ def flatten(table: Table, names: Collection[str]) -> dict[Path, Option]:
     """
     found: dict[Path, Option] = {}
     for path, value, source in _read_table(table, names):
-        if path in found and len(path) != 2:
+        if path in found and value != {}:
             raise ConfigurationError(f"{source.place}: {found[path].source.key} and {source.key}: keep one of them")
         found[path] = Option(value, source)
-    if both := found.get(("timeout",)):
-        found |= {(name,): both for name in _BOTH if (name,) not in found}
     return found
 
 
@@ -68,12 +78,17 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
     beside: dict[str, tuple[Any, Source]] = {}
     chosen: Any = None
     for given, value, source in _unwrap(table):
-        name = _to_own_name(given, {*names, *OTHER_NAMES, *_OF_PROVIDER})
+        name = _to_own_name(given, {*names, *OTHER_NAMES, *_OF_PROVIDER, *FORMER})
         name = OTHER_NAMES.get(name, name)
         if name in _OF_PROVIDER:
             beside[name] = value, source
         elif name in {"providers", "layers"}:
             yield from _read_tables(name, value, source)
+        elif "." in name or name in PARTS:
+            group, _, part = name.partition(".")
+            yield from [((group, part), value, source)] if part else _read_parts(name, value, source)
+        elif name in CONCERNS:
+            yield from _read_concern(name, value, source)
         elif name not in names and isinstance(value, Mapping) and is_known(name):
             yield from _read_options(name, value, source)
         else:
@@ -116,11 +131,102 @@ def _read_tables(kind: str, value: Any, source: Source) -> Iterator[_Entry]:
         raise ConfigurationError(f"{source.place}: {source.key}: not a table for each {kind.removesuffix('s')}")
     for whose, options in value.items():
         here = _inside(source, whose)
+        if kind == "layers" and whose in HOMES:
+            raise ConfigurationError(f"{here.place}: {here.key}: this is a setting: write [{HOMES[whose]}]")
         if kind == "layers":
             yield (kind, whose), {}, here  # an empty table adds the layer, too
             yield from (((kind, whose, name), one, _inside(here, name)) for name, one in options.items())
         else:
             yield from _read_options(_find_provider(whose, here), options, here)
+
+
+def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
+    """Read a setting that is made of parts: a table, or a value of the class that has them."""
+    if isinstance(value, Timeout | Http):
+        value = {name: one for name, one in vars(value).items() if one is not None}
+    elif group == "timeout" and not isinstance(value, Mapping):
+        yield from ((("timeout", part), value, source) for part in ("search", "read"))
+        return
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(f"{source.place}: {source.key}: must be a table of options")
+    for given, one in value.items():
+        part = _to_own_name(str(given), PARTS[group])
+        yield (group, part), one, _inside(source, given)
+
+
+def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
+    """Read a setting that is a layer: its short form, a table of its options, or the layer itself."""
+    if is_layer(value):
+        yield (name,), value, source
+        return
+    kind, table = CONCERNS[name], value
+    if name == "combine" and isinstance(value, Mapping):
+        kind, table = next(iter(value.items()), ("", {})) if len(value) == 1 else ("", {})
+        if HOMES.get(kind, "").partition(".")[0] != name or not isinstance(table, Mapping):
+            raise ConfigurationError(
+                f"{source.place}: {source.key}: must be one table, [combine.fuse] or [combine.fallback]"
+            )
+        source = _inside(source, kind)
+    if isinstance(table, Mapping):
+        yield (name,), kind, source
+        yield from ((("layers", kind, str(option)), one, _inside(source, option)) for option, one in table.items())
+        return
+    try:
+        switch, options = _read_short(name, value)
+    except (ValueError, ConfigurationError) as error:
+        raise ConfigurationError(f"{source.place}: {source.key}: {error}") from None
+    yield (name,), switch, source
+    yield from ((("layers", str(switch), option), one, source) for option, one in options.items())
+
+
+def is_layer(value: Any) -> bool:
+    """Return whether *value* is a layer."""
+    return callable(getattr(value, "wrap", None)) and not isinstance(value, type)
+
+
+def _parse_text(text: str, *, switch: bool) -> Any:
+    """Return what the text of a variable says: on or off, a number, or what it is."""
+    word = text.lower()
+    if word in {"none", "null", "disabled"}:
+        return False
+    if word in _SWITCHES and (switch or not word.isdigit()):
+        return _SWITCHES[word]
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, Any]]:
+    """
+    Return the name of the layer that a short form means, with the options that it sets; False if it means none.
+
+    Raises:
+        ValueError: It means nothing here.
+        ConfigurationError: The same; the layer says what would.
+
+    """
+    if isinstance(value, PathLike):
+        value = fspath(value)
+    if isinstance(value, str) and name != "combine":
+        value = _parse_text(value.strip(), switch=name in _SWITCHED)
+    if value is False or value in ("", (), []):
+        return False, {}
+    if name == "combine":
+        layer: Any = find_combination(value)
+        kind = "fuse" if value == "fuse" else CONCERNS[name]
+        return kind, set_options(layer) | ({"on_empty": False} if value == "first" else {})
+    if value is True and name not in _SWITCHED:
+        raise ValueError("must say how, or be false")
+    if name == "cache" and not _is_store(value):
+        raise ValueError("must be true, false, seconds above 0, a path such as ./answers.db, or a URL of Redis")
+    return CONCERNS[name], {} if value is True else set_options(layer_class(CONCERNS[name]).of(value))  # type: ignore[attr-defined]
+
+
+def _is_store(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(_IS_PLACE.search(value))
+    return value is True or (isinstance(value, int | float) and 0 < value < inf)
 
 
 def _find_provider(name: str, source: Source) -> str:

@@ -27,6 +27,7 @@ from ..render import (
     search_for_model,
     shorten_snippet,
 )
+from ..tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from ..client import WebSearch
@@ -55,13 +56,34 @@ class Output(NamedTuple):
     shown: tuple[SearchResult, ...] = ()
 
 
-def search_output(web: WebSearch, response: SearchResponse, form: ToolFormat, *, full: bool = False) -> Output:
-    """Return the output for a search, within the token limit of *web*, if it has one; *full* keeps all data."""
+def search_output(
+    web: WebSearch,
+    response: SearchResponse,
+    form: ToolFormat,
+    *,
+    full: bool = False,
+    max_snippet_chars: int | None = None,
+) -> Output:
+    """
+    Return the output for a search, within the token limit of *web*, if it has one.
+
+    Args:
+        web: The `WebSearch` that searched.
+        response: What it found.
+        form: The format of the content.
+        full: Whether the artifact keeps all data.
+        max_snippet_chars: Maximum characters of each snippet, if the search had its own.
+
+    """
     text_form: Format = "text" if form == "search_result" else form
-    settings = web.settings
-    most = settings.max_snippet_chars
+    usual = web.settings.read_options
+    most = max_snippet_chars or web.settings.search_options.get("max_snippet_chars")
     shown = cut_results(
-        response, text_form, max_tokens=settings.max_tokens, count=web.token_counter, max_snippet_chars=most
+        response,
+        text_form,
+        max_tokens=usual.get("max_tokens"),
+        count=usual.get("token_counter") or estimate_tokens,
+        max_snippet_chars=most,
     )
     content: str | list[dict[str, Any]]
     if form == "search_result" and shown.results:

@@ -20,13 +20,12 @@ from ..keys._keys import ApiKey, is_in_keyring
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import needs_network
-from ..settings._build import by_name, collect_options
+from ..settings import Settings
+from ..settings._build import collect_options
 from ..settings._sources import ARGUMENT
+from ..settings._values import PerRun
 
-_OF_WEB = (
-    "api_key", "provider", "reader", "timeout", "max_tokens", "links", "comments", "reviews", "allowed_domains",
-    "blocked_domains", "max_snippet_chars",
-)  # fmt: skip
+_OF_WEB = ("api_key", *(name for name, field in Settings.model_fields.items() if PerRun in map(type, field.metadata)))
 _ROLES = ("provider", "reader")
 _OF_TOOLS = ("search_options", "max_length", "read_top")
 CONFIGURABLE = (*_OF_WEB, *_OF_TOOLS)
@@ -47,7 +46,8 @@ class Tenants:
         arguments: The arguments of one, instead of *web*.
         configurable: The options that a run may set: their names, or a mapping from each to the key under which it is
             found, or of ``provider`` and ``reader`` to those that it may choose among; by default, the ones that
-            *arguments* name. None can redirect a key or open the guard: ``base_url`` and ``allow`` are not among them.
+            *arguments* name. None can redirect a key or open the guard: ``base_url`` and ``internal`` are not among
+            them.
 
     Raises:
         UnknownProvider: One of those that a run may choose among is unknown.
@@ -166,20 +166,21 @@ class Tenants:
         """Refuse a provider that a run chose if its key would be one that merely lies in the environment or a file."""
         named = {name for role in _ROLES for name in _names(self._arguments.get(role))}
         brought = {own.get("provider")} if "api_key" in own else set()
-        options = by_name(self._arguments.get("provider_options") or {})
         for name in {name for role in _ROLES for name in _names(own.get(role))} - named - brought - {AUTO}:
             cls = provider_class(name)
             fields = field_notes(cls)
-            for option, found in collect_options(cls, self.web.settings.options(name), options.get(name, {})).items():
+            for option, found in collect_options(cls, self.web.settings.options(name), {}).items():
                 is_key = is_secret(fields[option]) if option in fields else option.endswith("key")
                 if is_key and found.source != ARGUMENT:
                     raise MissingKey(
                         f"{name}: a run that chooses it must bring its own {option}; to lend it yours, write "
-                        f"provider_options={{{name!r}: {{{option!r}: ...}}}}"
+                        f"settings=Settings.load(providers={{{name!r}: {{{option!r}: ...}}}})"
                     )
 
     def _make(self, own: dict[str, Any]) -> WebSearch:
         arguments = {**self._arguments, **own}
+        if "read_options" in own:
+            arguments["read_options"] = {**self.web.settings.read_options, **own["read_options"]}
         self._refuse_own_keys(own)
         if "provider" in own and _names(own["provider"]) != _names(self._arguments.get("provider")):
             for name in {"api_key", "base_url"} - set(own):  # they belong to another service
@@ -189,7 +190,7 @@ class Tenants:
         if inside is None:
             raise ConfigurationError("allowed_domains: none of these is inside the domain policy")
         arguments |= {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
-        web = WebSearch(**arguments)
+        web = WebSearch.resolve(None, cast("CommonArguments", arguments))
         self._share_services(web, own)
         return web
 
@@ -269,11 +270,6 @@ def _hide_keys(arguments: CommonArguments) -> dict[str, Any]:
     hidden: dict[str, Any] = dict(arguments)
     if hidden.get("api_key") is not None:
         hidden["api_key"] = ApiKey.of(hidden["api_key"])
-    options: Mapping[str, Mapping[str, Any]] = hidden.get("provider_options") or {}
-    hidden["provider_options"] = {
-        name: {o: ApiKey.of(v) if o.endswith("key") and v is not None else v for o, v in given.items()}
-        for name, given in options.items()
-    }
     return hidden
 
 

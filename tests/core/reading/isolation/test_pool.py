@@ -26,6 +26,7 @@ from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes
 from websearch_core.reading._isolation import child, pool, worker
 from websearch_core.reading._isolation.pool import count_cores
+from websearch_core.settings import Settings
 
 URL = "https://page.example/"
 PAGE = b"<title>Kelp</title><meta name=date content=2026-05-04><p>Brown algae <a href=/b>of the sea</a>, caf\xc3\xa9 \xf0\x9f\x98\x80."
@@ -485,7 +486,9 @@ def test_a_reader_with_processes_can_be_pickled():
 def test_the_direct_reader_has_the_option_isolate(server, http, colour):
     server.answers["/"] = http(PAGE, "200 OK", "Content-Type: text/html")
     options = {"direct": {"isolate": True, "processes": 1}}
-    web = WebSearch("duckduckgo", reader="direct", provider_options=options, allow=["127.0.0.0/8"], timeout=60)
+    web = WebSearch(
+        "duckduckgo", reader="direct", settings=Settings.load(providers=options), internal=["127.0.0.0/8"], timeout=60
+    )
     before = threading.active_count()
     for _ in range(2):  # each time in a new event loop
         page = web.read(server.url) if colour == "blocking" else asyncio.run(web.aread(server.url))

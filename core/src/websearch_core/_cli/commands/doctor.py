@@ -47,7 +47,7 @@ def doctor(
         settings = Settings.load()
         tried = names or (known() if live else checks.find_in_use(settings))
         # This client only runs the checks, so it must not fail on the settings that they check.
-        client = WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=settings.override(enabled=True))
+        client = WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=checks.without_effect(settings))
         with client as web, show_progress("Trying providers"):
             checked = web.run(checks.run_checks(tried, settings, ping=live))
         values, environment = checks.list_settings(tried, settings), checks.describe_environment(settings)

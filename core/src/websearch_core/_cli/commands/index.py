@@ -11,7 +11,7 @@ import typer
 
 from ..._text.quantity import quantity
 from ...errors import ConfigurationError
-from ..arguments import AllowAddress, TextOrJson, looks_like_a_site
+from ..arguments import Internal, TextOrJson, looks_like_a_site
 from ..output import print_json, print_line, report_errors, show_progress
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def index(
     max_pages: Annotated[
         int, typer.Option(metavar="N", min=1, help="Maximum number of pages to request from one site")
     ] = 200,
-    allow_address: AllowAddress = None,
+    internal: Internal = None,
     form: TextOrJson = "text",
 ) -> None:
     """
@@ -49,7 +49,7 @@ def index(
         for place in places:
             most = max_pages if _is_site(place) else None
             with show_progress(f"Indexing {place}", most) as report_step:
-                report = _add(place, local, max_pages, allow_address, report_step)
+                report = _add(place, local, max_pages, internal, report_step)
             reports.append(report)
             if form == "text":
                 _print_report(place, report, local.index)
@@ -65,7 +65,9 @@ def index(
             )
 
 
-def _add(place: str, local: Any, max_pages: int, allow: list[str] | None, report_step: Callable[[str], None]) -> Report:
+def _add(
+    place: str, local: Any, max_pages: int, internal: list[str] | None, report_step: Callable[[str], None]
+) -> Report:
     if not _is_site(place):
         if looks_like_a_site(place) and not Path(place).exists():
             raise ConfigurationError(f"{place}: no such file or folder; did you mean https://{place}?")
@@ -74,8 +76,8 @@ def _add(place: str, local: Any, max_pages: int, allow: list[str] | None, report
     from ...client import WebSearch
     from ...index import crawl
 
-    with WebSearch(local, reader="direct", allow=allow) as web:
-        timeout = web.settings.read_timeout
+    with WebSearch(local, reader="direct", internal=internal) as web:
+        timeout = web.settings.timeout.read
         return web.run(crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=report_step))
 
 

@@ -9,8 +9,8 @@ import typer
 from ..._text.choices import Responses
 from ...errors import ConfigurationError
 from ..arguments import (
-    AllowAddress,
     Form,
+    Internal,
     NoCache,
     ProviderOption,
     Robots,
@@ -77,7 +77,7 @@ def read(
         Responses | None,
         typer.Option(metavar=list_words(Responses), help="Drop or keep reviews; by default, they are kept"),
     ] = None,
-    allow_address: AllowAddress = None,
+    internal: Internal = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
     robots: Robots = False,
@@ -94,10 +94,10 @@ def read(
 
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
         from ...client import WebSearch
+        from ...settings import Settings
 
-        web = WebSearch(
-            reader=reader, provider_options=given, allow=allow_address, timeout=timeout, robots=robots or None
-        )
+        settings = Settings.load(providers=given)
+        web = WebSearch(reader=reader, internal=internal, timeout=timeout, robots=robots or None, settings=settings)
         with web, show_progress("Reading"), fresh_if(no_cache):
             require_used(given, web)
             page = web.read(

@@ -9,8 +9,8 @@ import typer
 from ..._text.choices import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
 from ..arguments import (
-    AllowAddress,
     Form,
+    Internal,
     NoCache,
     ProviderOption,
     Robots,
@@ -42,7 +42,9 @@ def search(
         str | None, typer.Option(metavar="URL", help="Base URL of the provider, if --provider names just one")
     ] = None,
     option: ProviderOption = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Maximum number of results")] = 5,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", metavar="N", help="Maximum number of results; 5 unless configured")
+    ] = None,
     allow_domain: Annotated[
         list[str] | None,
         typer.Option(metavar="DOMAIN", help="Only results from this domain and its subdomains; repeatable"),
@@ -67,7 +69,9 @@ def search(
     language: Annotated[
         str | None, typer.Option(metavar="TAG", help="In this language (BCP 47), such as en or pt-BR")
     ] = None,
-    topic: Annotated[Topic, typer.Option(metavar=list_words(Topic), help="What kind of pages to search")] = "general",
+    topic: Annotated[
+        Topic | None, typer.Option(metavar=list_words(Topic), help="What kind of pages to search; usually general")
+    ] = None,
     safe_search: Annotated[
         SafeSearch | None, typer.Option(metavar=list_words(SafeSearch), help="How strictly to filter out adult content")
     ] = None,
@@ -86,7 +90,7 @@ def search(
             "--reader", "-r", metavar="NAME", help="Reads the pages for --read-top", autocompletion=complete_reader
         ),
     ] = None,
-    allow_address: AllowAddress = None,
+    internal: Internal = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
     robots: Robots = False,
@@ -95,8 +99,8 @@ def search(
     """Search the web."""
     options: dict[str, Any] = {
         "limit": limit,
-        "allowed_domains": allow_domain or (),
-        "blocked_domains": block_domain or (),
+        "allowed_domains": allow_domain,
+        "blocked_domains": block_domain,
         "time_range": time_range,
         "after": after,
         "before": before,
@@ -104,8 +108,8 @@ def search(
         "language": language,
         "safe_search": safe_search,
         "topic": topic,
-        "images": images,
-        "page": page,
+        "images": images or None,
+        "page": None if page == 1 else page,
     }
     with report_errors(form):
         text = " ".join(query)
@@ -115,15 +119,16 @@ def search(
             raise ConfigurationError("--robots: also say how many results to read, with --read-top")
         given = parse_options(option)
         from ...client import WebSearch
+        from ...settings import Settings
 
         web = WebSearch(
             provider,
             reader=reader,
             base_url=base_url,
-            provider_options=given,
-            allow=allow_address,
+            internal=internal,
             timeout=timeout,
             robots=robots or None,
+            settings=Settings.load(providers=given),
         )
         with web, show_progress("Searching"), fresh_if(no_cache):
             require_used(given, web)

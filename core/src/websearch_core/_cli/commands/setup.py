@@ -122,10 +122,10 @@ def _try(name: str, settings: Settings, options: dict[str, str]) -> bool:
     from ...client import WebSearch
     from ...providers import Direct, DuckDuckGo
     from ...render import render_error
-    from ..checks import run_checks
+    from ..checks import run_checks, without_effect
 
     tried = settings.override(enabled=True, providers={name: {"enabled": True, **options}})
-    client = WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=tried)
+    client = WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=without_effect(tried))
     with client as web, show_progress(f"Trying {name}"):
         (check,) = web.run(run_checks([name], tried))
     if check.error is None:

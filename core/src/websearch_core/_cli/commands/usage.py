@@ -67,7 +67,8 @@ def _find_file(path: Path | None) -> UsageFile:
     from ...layers._usage import UsageFile
     from ...settings import Settings
 
-    return UsageFile.at(path or Settings.load().layers.get("budget", {}).get("usage_file"))
+    usage = Settings.load().layer_options("budget").get("usage_file")
+    return UsageFile.at(path or (usage.value if usage else None))
 
 
 def _parse_day(since: str | None) -> date | None:

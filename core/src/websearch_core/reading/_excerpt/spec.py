@@ -11,6 +11,7 @@ from ..._text.choices import Responses
 from ...errors import InvalidOption
 from ...models import Page
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
+from .._links import Links
 from .._markdown.sanitizer import is_safe, opening_of, sanitize
 from .budget import fit_tokens
 from .find import by_phrase
@@ -42,6 +43,9 @@ class ReadOptions(TypedDict, total=False):
         comments: ``drop`` or ``keep`` what readers wrote about an HTML page, for the readers that run here. By default,
             an article drops it, and other pages keep what belongs to them.
         reviews: The same for reviews. By default, what belongs to the page is kept.
+        links: What to do with the links in the page, for every reader and type of page: ``keep`` them with their
+            targets, keep only their ``text``, or ``drop`` them with their text.
+        token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
 
     """
 
@@ -52,6 +56,8 @@ class ReadOptions(TypedDict, total=False):
     find: str | None
     comments: Responses | None
     reviews: Responses | None
+    links: Links | None
+    token_counter: TokenCounter | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,223 @@
+"""The values of settings that have parts, and the names that settings had before."""
+
+from __future__ import annotations
+
+import inspect
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..errors import ConfigurationError
+from ..models import SearchOptions
+from ..provider._declare import FoundFile, field_notes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._net.clients import Library
+    from ..layers import Layer, RateLimiter
+    from ..provider._ports import AsyncHTTPClient, HTTPClient
+
+    class Seconds:
+        """To type checkers, a field may be given as one type and is read as another only if it is a descriptor."""
+
+        def __get__(self, instance: object, owner: object = None) -> Timeout: ...
+        def __set__(self, instance: object, value: float | Timeout | Mapping[str, float]) -> None: ...
+
+    Combine: TypeAlias = Literal["first", "until_results", "fuse"] | Layer | None
+    Repeat: TypeAlias = int | Layer | None
+    Keep: TypeAlias = bool | float | str | Layer | None
+    Spend: TypeAlias = str | Sequence[str] | Layer | Literal[False] | None
+    Pace: TypeAlias = float | str | RateLimiter | Layer | Literal[False] | None
+    Obey: TypeAlias = bool | Layer | None
+
+
+@dataclass(frozen=True)
+class Timeout:
+    """
+    How long a call may take: ``WebSearch(timeout=Timeout(search=5, read=60))``.
+
+    Each is one deadline, with all retries, redirects and fallbacks.
+
+    Args:
+        search: Seconds for a search.
+        read: Seconds for reading a page, and for a search that reads pages too.
+        connect: Seconds to wait for one connection.
+
+    Raises:
+        ConfigurationError: One is not a number above 0.
+
+    """
+
+    search: Annotated[float, Field(gt=0), FoundFile(at_most=120)] = 15.0
+    read: Annotated[float, Field(gt=0), FoundFile(at_most=120)] = 30.0
+    connect: Annotated[float, Field(gt=0), FoundFile(at_most=60)] = 5.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise ConfigurationError(f"Timeout: {name}: must be a number of seconds above 0")
+
+
+if not TYPE_CHECKING:
+    Seconds = Timeout
+
+
+@dataclass(frozen=True)
+class Http:
+    """
+    How requests are sent: ``WebSearch(http=Http(verify=context))``.
+
+    Args:
+        client: Your own ``httpx.Client`` for services. Pages never go through it.
+        async_client: The same for async calls; it belongs to one event loop.
+        verify: An ``ssl.SSLContext`` with the certificates to trust.
+        library: ``httpx`` or ``httpx2``; by default what the settings say, else ``httpx``.
+
+    Raises:
+        ConfigurationError: *verify* is not an ``SSLContext``, or a client is not of the right kind.
+
+    """
+
+    client: HTTPClient | None = None
+    async_client: AsyncHTTPClient | None = None
+    verify: ssl.SSLContext | None = None
+    library: Library | None = None
+
+    def __post_init__(self) -> None:
+        if self.verify is not None and not isinstance(self.verify, ssl.SSLContext):
+            how = "ssl.create_default_context(cafile=...) makes one"
+            raise ConfigurationError(f"Http: verify: must be an ssl.SSLContext; {how}")
+        for name, is_async, kind in (("client", False, "Client"), ("async_client", True, "AsyncClient")):
+            given = getattr(self, name)
+            send = getattr(given, "send", None)
+            if given is not None and (not callable(send) or inspect.iscoroutinefunction(send) is not is_async):
+                raise ConfigurationError(f"Http: {name}: must be an httpx.{kind}, not {type(given).__name__}")
+
+    @property
+    def own(self) -> tuple[bool, ...]:
+        """What of it is the caller's own, and cannot be shown."""
+        return self.verify is not None, self.client is not None, self.async_client is not None
+
+
+MAX_LENGTH = 15_000  # characters of a page, unless a call or the settings say otherwise
+
+
+class PerRun:
+    """Marks a setting that a run may set, if the developer lets it: `websearch_core.tools.Tenants`."""
+
+
+class ReadDefaults(BaseModel):
+    """The options of `ReadOptions` that may hold for every call, and what a found file may set of them."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    max_length: Annotated[int, Field(ge=1), FoundFile(at_most=100_000)] = MAX_LENGTH
+    max_tokens: Annotated[int | None, Field(ge=1), FoundFile(at_most=25_000, replaces="max_length")] = None
+    links: Literal["keep", "text", "drop"] | None = None
+    comments: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
+    reviews: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
+    token_counter: Callable[[str], int] | None = None
+
+
+_of_found = {"max_snippet_chars": (FoundFile(at_most=1_000),)}
+PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+    {
+        "timeout": field_notes(Timeout),
+        "search_options": {name: _of_found.get(name, ()) for name in (*SearchOptions.__annotations__, "unsupported")},
+        "read_options": {name: tuple(field.metadata) for name, field in ReadDefaults.model_fields.items()},
+        "http": {"library": ()},
+    }
+)  # the settings with parts: the names of these, and who may set them
+IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "timeout": ("search", "read", "connect"),
+        "search_options": ("max_snippet_chars",),
+        "read_options": ("max_length", "max_tokens", "links", "comments", "reviews"),
+        "http": ("library",),
+    }
+)
+
+CONCERNS: Mapping[str, str] = MappingProxyType(
+    {
+        "combine": "fallback",
+        "retry": "retry",
+        "cache": "cache",
+        "budget": "budget",
+        "throttle": "throttle",
+        "robots": "robots",
+    }
+)  # the settings that are layers, each with the name of its usual one
+HOMES: Mapping[str, str] = MappingProxyType(
+    {"fuse": "combine.fuse", "fallback": "combine.fallback"}
+    | {kind: concern for concern, kind in CONCERNS.items() if concern != "combine"}
+)  # of the layers that are settings, by their names
+
+FORMER: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
+    {
+        "allow": (("internal",), '["https://wiki.corp"]'),
+        "attempts": (("retry",), "5"),
+        "fuse": (("combine",), '"fuse"'),
+        "rate_limiter": (("throttle",), "limiter"),
+        "search_timeout": (("timeout", "search"), "15"),
+        "read_timeout": (("timeout", "read"), "30"),
+        "connect_timeout": (("timeout", "connect"), "5"),
+        "http_client": (("http", "client"), "client"),
+        "http_async_client": (("http", "async_client"), "client"),
+        "verify": (("http", "verify"), "context"),
+        "http_library": (("http", "library"), '"httpx2"'),
+        "max_length": (("read_options", "max_length"), "8_000"),
+        "max_tokens": (("read_options", "max_tokens"), "4_000"),
+        "token_counter": (("read_options", "token_counter"), "count"),
+        "links": (("read_options", "links"), '"text"'),
+        "comments": (("read_options", "comments"), '"keep"'),
+        "reviews": (("read_options", "reviews"), '"keep"'),
+        "max_snippet_chars": (("search_options", "max_snippet_chars"), "300"),
+    }
+)  # the names that options had before, or that one may try: what each is now, with a value
+
+
+_FORMER_LINES = {
+    "provider_options": 'provider=Tavily(search_depth="advanced")',
+    "logger": 'on_event=...; what is logged goes to logging.getLogger("websearch_core")',
+}
+
+
+def describe_former(name: str, *, in_a_file: bool = False) -> str:
+    """Return the line to write instead of *name*, an argument or an entry of a settings file; empty for others."""
+    if name not in FORMER:
+        return "" if in_a_file else _FORMER_LINES.get(name, "")
+    (group, *parts), value = FORMER[name]
+    if in_a_file:
+        return f"{'.'.join((group, *parts))} = {value}"
+    if not parts:
+        return f"{group}={value}"
+    made = {"timeout": "Timeout", "http": "Http"}.get(group)
+    return f"{group}={made}({parts[0]}={value})" if made else f'{group}={{"{parts[0]}": {value}}}'
+
+
+FORMER_VARIABLES: Mapping[str, str] = MappingProxyType(
+    {
+        "attempts": "WEB_SEARCH_RETRY=5",
+        "allow": "WEB_SEARCH_INTERNAL=https://wiki.corp",
+        "fuse": "WEB_SEARCH_COMBINE=fuse",
+    }
+)
+
+
+def name_variable(path: tuple[str, ...]) -> str:
+    """Return the environment variable of a setting: its own name, without that of the table which only groups it."""
+    match path:
+        case "timeout", part:
+            name = f"{part}_timeout"
+        case "http", part:
+            name = f"http_{part}"
+        case "search_options" | "read_options", part:
+            name = part
+        case _:
+            name = path[0]
+    return f"WEB_SEARCH_{name.upper()}"
