@@ -106,7 +106,10 @@ class WebSearch:
 
     def __init__(self, provider: Choice | None = None, **options: Unpack[WebSearchOptions]) -> None:
         # Import slow modules only now: a program may import this one and search much later, or never.
+        from .._net.clients import parse_contact
+        from .._net.credentials import OriginCredentials
         from .._net.guard import Guard
+        from .._net.proxy import Proxies
         from .._net.sender import Sender
         from ..settings import Http, Settings
         from ._selection import Selection, make_stack, read_chain, search_chain
@@ -118,8 +121,7 @@ class WebSearch:
         if not isinstance(http, Http):
             raise ConfigurationError("http: must be Http(...), such as Http(verify=context)")
         given = {name: value for name, value in options.items() if name in _OF_SETTINGS and value is not None}
-        if http.library:
-            given["http"] = {"library": http.library}
+        given["http"] = http.for_settings
         settings = (settings.override if settings else Settings.load)(**given)
         selection = Selection(settings)
         one = {name: value for name in ("api_key", "base_url") if (value := options.get(name)) is not None}
@@ -137,13 +139,18 @@ class WebSearch:
             repr((sorted(settings.internal), settings.domains, http.own)),
             secrets.token_hex(16) if any(http.own) else "",
         )
+        guard, sending = Guard.allowing(settings.internal, domains=settings.domains), settings.http
+        self._credentials = OriginCredentials(sending.credentials, guard)
         self._sender = Sender(
-            Guard.allowing(settings.internal, domains=settings.domains),
+            guard,
             connect_timeout=settings.timeout.connect,
             client=http.client,
             async_client=http.async_client,
             verify=http.verify,
-            library=settings.http["library"],
+            library=sending.library,
+            credentials=self._credentials,
+            proxies=Proxies.of(sending.proxy, sending.resolve),
+            contact=parse_contact(sending.contact) if sending.contact is not None else "",
         )
 
     @classmethod
@@ -298,7 +305,7 @@ class WebSearch:
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
         notice_fork()
-        with listening(self._listeners), caller_scope(self._caller):
+        with listening(self._listeners), caller_scope(self._find_caller()):
             try:
                 return await arun(flow, self._asend)
             except WebSearchError:
@@ -340,8 +347,13 @@ class WebSearch:
         return make_query(query, options, unsupported, self.settings.search_options)
 
     def _run(self, flow: Flow[_T]) -> _T:
-        with listening(self._listeners), caller_scope(self._caller):
+        with listening(self._listeners), caller_scope(self._find_caller()):
             return run(flow, self._send)
+
+    def _find_caller(self) -> Caller:
+        """Return who makes this call: whoever has other credentials reads other pages."""
+        whose = self._credentials.identify()
+        return self._caller._replace(policy=f"{self._caller.policy} {whose}") if whose else self._caller
 
     def _send(self, request: Request) -> Response:
         with observe_request(request) as sending:
