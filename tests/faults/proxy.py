@@ -52,6 +52,7 @@ class Proxy:
                 threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
+        sites: list[socket.socket] = []  # the last one is in use
         with contextlib.suppress(OSError), client:
             while data := _receive_head(client):
                 line, *fields = data.partition(END)[0].decode("latin-1").split("\r\n")
@@ -69,11 +70,15 @@ class Proxy:
                 if given != self.login:
                     client.sendall(_refuse("407 Proxy Authentication Required"))
                     return
-                if not self._pass_on(client, method, target, fields, data.partition(END)[2]):
-                    return
+                if not self._pass_on(client, sites, method, target, fields, data.partition(END)[2]):
+                    break
+        for site in sites:
+            site.close()
         self._open.discard(client)
 
-    def _pass_on(self, client: socket.socket, method: str, target: str, fields: list[str], more: bytes) -> bool:
+    def _pass_on(
+        self, client: socket.socket, sites: list[socket.socket], method: str, target: str, fields: list[str], more: bytes
+    ) -> bool:
         place, slash, path = target.removeprefix("http://").partition("/")
         host, _, port = place.rpartition(":") if ":" in place.rpartition("]")[2] else (place, "", "80")
         address = self.names.get(host, host)
@@ -83,29 +88,29 @@ class Proxy:
         except OSError:
             client.sendall(_refuse("502 Bad Gateway"))
             return False
-        with site:
-            if method == "CONNECT":
-                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            else:  # a proxy derives Host from the target, and answers one request on each connection
-                kept = [one for one in fields if not one.lower().startswith(("proxy-", "connection:", "host:"))]
-                head = "\r\n".join([f"{method} {slash}{path} HTTP/1.1", f"Host: {place}", "Connection: close", *kept])
-                more = head.encode("latin-1") + END + more
-                self.passed.append(more)
-                site.sendall(more)
-            upstream = threading.Thread(target=self._pump, args=(client, site, True), daemon=True)
-            upstream.start()
-            self._pump(site, client, note=False)
-        return False
+        sites.append(site)
+        if method == "CONNECT":
+            client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            threading.Thread(target=self._pump, args=(site, client, sites), daemon=True).start()
+            while data := client.recv(65536):
+                self.passed.append(data)
+                site.sendall(data)
+            return False
+        kept = [one for one in fields if not one.lower().startswith(("proxy-", "host:"))]  # Host is that of the target
+        head = "\r\n".join([f"{method} {slash}{path} HTTP/1.1", f"Host: {place}", *kept])
+        self.passed.append(head.encode("latin-1") + END + more)
+        site.sendall(self.passed[-1])
+        threading.Thread(target=self._pump, args=(site, client, sites), daemon=True).start()
+        return True
 
-    def _pump(self, source: socket.socket, sink: socket.socket, note: bool) -> None:
+    def _pump(self, site: socket.socket, client: socket.socket, sites: list[socket.socket]) -> None:
+        """Pass answers on; the client learns that a site has hung up unless it has gone on to another."""
         with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                if note:
-                    self.passed.append(data)
-                sink.sendall(data)
-        for one in (source, sink):
+            while data := site.recv(65536):
+                client.sendall(data)
+        if sites[-1] is site:
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                client.shutdown(socket.SHUT_RDWR)
 
 
 def _receive_head(connection: socket.socket) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -65,14 +65,29 @@ def serve(case: Case, ports: Ports) -> Iterator[tuple[Server, str]]:
         server.close()
 
 
-def call(case: Case, way: Way, ports: Ports, transport: Transport | None = None) -> Ending:
-    """Let a call meet the fault of *case*, over the default transport or another, such as the caller's own client."""
+def call(
+    case: Case,
+    way: Way,
+    ports: Ports,
+    transport: Transport | None = None,
+    send: Callable[[str], dict[str, Any]] | None = None,
+) -> Ending:
+    """
+    Let a call meet the fault of *case*.
+
+    Args:
+        case: What goes wrong.
+        way: Whether the call is blocking.
+        ports: Ports that never answer.
+        transport: Another transport than the default one, such as the caller's own client.
+        send: Returns other options of `Http` for the URL of the server.
+
+    """
     with serve(case, ports) as (server, base):
         second = Server([_BRAVE])
         own = _make_own() if transport == "own client" else {}
-        web = _make(
-            case, base, second.url, {"http": Http(library=transport, verify=trust())} if transport and not own else own
-        )
+        others = {"http": Http(library=transport, verify=trust())} if transport and not own else own
+        web = _make(case, base, second.url, {"http": Http(verify=trust(), **send(base))} if send else others)
         began = time.monotonic()
         try:
             answer = _ask(web, case, way, base, own)
