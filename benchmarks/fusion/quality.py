@@ -33,7 +33,7 @@ def measure_quality() -> Section:
         best = statistics.mean(max(alone[run.name] for run in draw) for draw in draws)
         turns = statistics.mean(_mean_of_turns(draw, judgements) for draw in draws)
         fused = {k: statistics.mean(_mean_fused(draw, judgements, Fuse(k=k)) for draw in draws) for k in (1, 10, 60)}
-        shallow = statistics.mean(_mean_fused(draw, judgements, Fuse(depth=10)) for draw in draws)
+        shallow = statistics.mean(_mean_fused(draw, judgements, Fuse(results_per_provider=10)) for draw in draws)
         gains.append((fused[10] - one, fused[10] - turns))
         values = (one, best, turns, fused[1], fused[10], fused[60], shallow)
         rows.append((str(size), *(f"{value:.3f}" for value in values)))

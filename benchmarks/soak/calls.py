@@ -133,7 +133,7 @@ class Webs:
             reader="direct",
             internal=["127.0.0.0/8", self._base],
             timeout=limit,
-            retry=Retry(pause=0.01),
+            retry=Retry(wait_initial=0.01),
             settings=Settings(providers={name: options[name] for name in (*providers, "direct")}),
             **more,
         )

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from benchmarks.ssrf.network import FIRST, REDIRECTS, SECOND, Network, read_rows
@@ -50,7 +50,7 @@ class Candidate:
     remark: str = ""
 
 
-def _websearch(library: str, *, colour: str) -> Callable[[], Fetch]:
+def _websearch(library: Literal["httpx", "httpx2"], *, colour: str) -> Callable[[], Fetch]:
     def prepare() -> Fetch:
         import_module(library)
         trusted = ssl.create_default_context()  # reads SSL_CERT_FILE, which our reader ignores for pages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from websearch_core import WebSearch
@@ -11,31 +12,36 @@ from websearch_core.provider._declare import FoundFile
 from websearch_core.settings import Settings
 from websearch_core.settings._shapes import OTHER_NAMES
 from websearch_core.settings._sources import NAMED, NAMES
+from websearch_core.settings._values import CONCERNS, IN_ENVIRONMENT, PARTS, name_variable
 
 from .docstrings import read_args
 from .markdown import make_table
 
-_ARGUMENTS = {
-    "enabled": "",
-    "providers": '`provider_options={"brave": {...}}`',
-    "layers": "`layers=[...]`",
-}
+_ARGUMENTS = {"enabled": "", "providers": "`provider=Brave(...)`", "layers": "`layers=[...]`"}
 _VARIABLES = {
     "providers": "those of each provider, such as `BRAVE_API_KEY`; all options: `WEB_SEARCH_PROVIDERS`, as JSON",
     "layers": "`WEB_SEARCH_LAYERS`, as JSON",
 }
-_IN_A_FILE = {"providers": "`[providers.brave]`", "layers": "`[layers.retry]`"}
-_FOUND = {"layers": "as [below](#layers)", "providers": "as [providers](providers.md) says"}
-_SET_ELSEWHERE = {"provider_options", "layers"}
+_IN_A_FILE = {
+    "combine": "`combine`, `[combine.fuse]`, `[combine.fallback]`",
+    "providers": "`[providers.brave]`",
+    "layers": "`[layers.relax]`",
+}
+_FOUND = {
+    "layers": "as [below](#layers)",
+    "providers": "as [providers](providers.md) says",
+    "retry": "as [below](#layers)",
+}
+_DEFAULTS = {"combine": "`first`", "retry": "3"}
 
 
 def write_table() -> str:
-    """Return a row for each setting, and one for each further argument of `WebSearch`."""
-    meanings = read_args(Settings)
-    rows = [_row(name, field, meanings[name]) for name, field in Settings.model_fields.items()]
+    """Return a row for each setting, or for each part of one, and one for each further argument of `WebSearch`."""
     arguments = read_args(WebSearch)
+    meanings = arguments | read_args(Settings)
+    rows = [row for name, field in Settings.model_fields.items() for row in _rows(name, field, meanings[name])]
     further = [name for name in inspect.signature(WebSearch).parameters if name not in Settings.model_fields]
-    rows += [[f"`{name}`", "", "", "", "", arguments[name]] for name in further if name not in _SET_ELSEWHERE]
+    rows += [[f"`{name}`", "", "", "", "", arguments[name]] for name in further]
     head = ["argument of `WebSearch`", "environment", "in a file", "default", "a found file may set", ""]
     return make_table(head, rows)
 
@@ -65,28 +71,48 @@ def write_sources() -> str:
 
 
 def _is_closed(name: str, field: Any) -> bool:
+    if name in PARTS:
+        return not any(isinstance(note, FoundFile) for notes in PARTS[name].values() for note in notes)
     return name not in _FOUND and not any(isinstance(note, FoundFile) for note in field.metadata)
 
 
-def _row(name: str, field: Any, meaning: str) -> list[str]:
+def _rows(name: str, field: Any, meaning: str) -> list[list[str]]:
+    """Return the row of a setting, and one for each part of it that has a variable of its own."""
     others = [f"`{other}`" for other, real in OTHER_NAMES.items() if real == name]
-    in_a_file = _IN_A_FILE.get(name, f"`{name}`") + "".join(f", or {other}" for other in others)
-    variable = _VARIABLES.get(name, f"`WEB_SEARCH_{name.upper()}`")
+    table = f", `[{name}]`" if name in CONCERNS and name not in _IN_A_FILE else ""
+    in_a_file = _IN_A_FILE.get(name, f"`{name}`{table}") + "".join(f", or {other}" for other in others)
     argument = _ARGUMENTS.get(name, f"`{name}`")
-    return [argument, variable, in_a_file, _default(field), _FOUND.get(name) or _found(field), meaning]
+    if name not in PARTS:
+        variable = _VARIABLES.get(name, f"`{name_variable((name,))}`")
+        return [
+            [argument, variable, in_a_file, _default(name, field), _FOUND.get(name) or _found(field.metadata), meaning]
+        ]
+    whole = f"`{name_variable((name,))}`" if name == "timeout" else ""
+    found = _found(PARTS[name]["read"]) if name == "timeout" else ""
+    rows = [[argument, whole, in_a_file if whole else f"`[{name}]`", "", found, meaning]]
+    default = getattr(Settings(), name)
+    for part in IN_ENVIRONMENT[name]:
+        also = "".join(f", or `{other}`" for other, real in OTHER_NAMES.items() if real == f"{name}.{part}")
+        value = default.get(part) if isinstance(default, Mapping) else getattr(default, part)
+        cells = [f"`{name_variable((name, part))}`", f"`{name}.{part}`{also}", _write_value(value)]
+        rows.append(["", *cells, _found(PARTS[name][part]), ""])
+    return rows
 
 
-def _default(field: Any) -> str:
-    default = field.get_default(call_default_factory=True)
-    if default in (None, (), {}):
+def _default(name: str, field: Any) -> str:
+    return _DEFAULTS.get(name) or _write_value(field.get_default(call_default_factory=True))
+
+
+def _write_value(value: Any) -> str:
+    if value in (None, (), {}):
         return ""
-    if isinstance(default, bool):
-        return f"`{str(default).lower()}`"
-    return f"{default:,}".removesuffix(".0") if isinstance(default, int | float) else f"`{default}`"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else f"`{value}`"
 
 
-def _found(field: Any) -> str:
-    note = next((note for note in field.metadata if isinstance(note, FoundFile)), None)
+def _found(notes: Any) -> str:
+    note = next((note for note in notes if isinstance(note, FoundFile)), None)
     if note is None:
         return "nothing"
     if note.narrows:

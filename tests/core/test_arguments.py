@@ -31,7 +31,7 @@ def web():
         (lambda web: web.search(" "), "query: it is empty; give the words to search for"),
         (lambda web: web.search("x", limit="many"), "limit: must be a whole number"),
         (lambda web: web.search("x", after="yesterday"), "after: must be a date such as 2026-05-04"),
-        (lambda web: web.search("x", comments="keep"), "comments: not an option of a call; give it to WebSearch(com"),
+        (lambda web: web.search("x", comments="keep"), "comments: not an option of a call; give it to WebSearch(read"),
         (lambda web: web.search("x", timeout=3), "timeout: not an option of a call; give it to WebSearch(timeout=...)"),
         (lambda web: web.search("x", colums=3), "colums: not an option; known are limit, "),
         (
@@ -56,8 +56,8 @@ def test_a_wrong_argument_of_a_call_is_an_invalid_option(web, call, says):
 
 
 @pytest.mark.parametrize("wrong", [5, ["tavily"], {"tavily": 5}], ids=str)
-def test_provider_options_of_a_wrong_type_are_refused(wrong):
-    with pytest.raises(ConfigurationError, match="provider_options: must map names of providers"):
+def test_options_of_providers_of_a_wrong_type_are_refused(wrong):
+    with pytest.raises(ConfigurationError, match="providers: not a table for each provider"):
         WebSearch("duckduckgo", settings=Settings.load(providers=wrong))
 
 
@@ -126,7 +126,7 @@ def test_a_language_may_be_spelled_as_in_a_locale():
         (
             lambda: WebSearch(max_results=3),
             ConfigurationError,
-            'max_results: an option of a search: search(..., limit=...), or search_options={"limit": ...} of a tool or',
+            'max_results: write search(..., limit=...), or for every search search_options={"limit": ...}; a retriever',
         ),
         (lambda: WebSearch.resolve(None, {"freshness": "week"}), ConfigurationError, 'search_options={"time_range": .'),
         (lambda: WebSearch.resolve("ddg", {}), ConfigurationError, "web: must be a WebSearch, not str"),
@@ -151,17 +151,17 @@ def test_a_language_may_be_spelled_as_in_a_locale():
         (
             lambda: WebSearch("ddg", http=Http(client=httpx.AsyncClient())),
             ConfigurationError,
-            "http_client: must be an httpx.Client, not AsyncClient",
+            "Http: client: must be an httpx.Client, not AsyncClient",
         ),
         (
             lambda: WebSearch("ddg", http=Http(async_client=httpx.Client())),
             ConfigurationError,
-            "http_async_client: must be an httpx.AsyncClient, not Client",
+            "Http: async_client: must be an httpx.AsyncClient, not Client",
         ),
         (
             lambda: WebSearch("ddg", http=Http(client="x")),
             ConfigurationError,
-            "http_client: must be an httpx.Client, not str",
+            "Http: client: must be an httpx.Client, not str",
         ),
         (
             lambda: WebSearch("ddg", reader="jna"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
@@ -17,7 +18,8 @@ from websearch_core.errors import (
     UnsafeURL,
     WebSearchError,
 )
-from websearch_core.layers import Retry
+from websearch_core.flow import Gather
+from websearch_core.layers import Layer, ProviderWrapper, Retry
 from websearch_core.provider import Limits
 
 URLS = [f"https://page.example/{n}" for n in range(5)]
@@ -98,7 +100,7 @@ def test_each_page_is_requested_once_and_cut_to_its_part():
 
 def test_a_request_that_failed_is_tried_again():
     reader = Batches(failures=[Unavailable("busy")])
-    answers = read(reader, URLS[:2], layers=[Retry(pause=0)])
+    answers = read(reader, URLS[:2], layers=[Retry(wait_initial=0)])
 
     assert kinds(answers) == [Page, Page]
     assert len(reader.calls) == 2
@@ -161,29 +163,26 @@ def test_a_bug_is_the_error_of_the_pages_and_ends_nothing():
     assert kinds(read(Broken(), URLS[:2])) == [BadResponse] * 2
 
 
-@dataclass(frozen=True)
-class Counting:
-    """A layer of somebody else's, which knows nothing of batches."""
-
-    seen: list[str] = field(default_factory=list)
-    inner: object = None
-
-    @property
-    def name(self):
-        return self.inner.name
-
-    def wrap(self, inner):
-        return replace(self, inner=inner)
-
-    def __deepcopy__(self, memo):
-        return self
+class Counter(ProviderWrapper):
+    """What a layer of another package puts around a reader to see each page alone."""
 
     def read(self, url, /):
-        self.seen.append(url)
-        return (yield from self.inner.read(url))
+        self.layer.seen.append(url)
+        return (yield from super().read(url))
+
+    def read_many(self, urls, /):
+        return (yield Gather([self.read(url) for url in urls]))
 
 
-def test_a_layer_without_batches_is_never_passed_by():
+@dataclass(frozen=True)
+class Counting(Layer):
+    seen: list[str] = field(default_factory=list)
+
+    def start(self):
+        return partial(Counter, self)
+
+
+def test_a_layer_that_reads_pages_of_a_batch_alone_sees_each():
     counting, reader = Counting(), Batches()
     answers = read(reader, layers=[counting])
 

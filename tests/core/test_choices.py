@@ -85,7 +85,7 @@ def test_calls_at_the_same_time_are_kept_apart(url):
 @pytest.mark.enable_socket
 def test_the_command_line_takes_it(url):
     for choice in ("keep", "drop"):
-        run = CliRunner().invoke(app, ["read", url, "--comments", choice, "--allow-address", url.rpartition("/")[0]])
+        run = CliRunner().invoke(app, ["read", url, "--comments", choice, "--internal", url.rpartition("/")[0]])
 
         assert run.exit_code == 0
         assert (SAID in run.output.replace("\n", " ")) is (choice == "keep")

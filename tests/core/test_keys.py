@@ -266,7 +266,7 @@ def test_a_key_of_a_file_is_in_no_pickle():
 
     assert sent(leaf(web)) == KEY
     assert KEY.encode() not in pickle.dumps(web) + pickle.dumps(web.settings)
-    assert pickle.loads(pickle.dumps(web.settings)).read_timeout == 30
+    assert pickle.loads(pickle.dumps(web.settings)).timeout.read == 30
 
 
 def test_a_function_of_a_module_is_pickled_by_name_and_any_other_is_left_out():

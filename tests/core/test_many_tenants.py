@@ -218,7 +218,7 @@ class TestConnections:
 
 class TestLayers:
     def test_tenants_with_the_same_key_share_the_cache_and_others_do_not(self, service, search, tmp_path):
-        cached = partial(make, service, layers=[Cache(location=tmp_path / "cache.db")])
+        cached = partial(make, service, cache=Cache(tmp_path / "cache.db"))
         titles = search(cached("ann"), cached("ann"), cached("bob"), cached("bob"))
         assert titles == ["for ann", "for ann", "for bob", "for bob"]
         assert service.keys == ["ann", "bob"]
@@ -253,7 +253,7 @@ class TestLayers:
 
     def test_limits_for_a_day_are_apart_for_tenants_with_a_web_search_each(self, service, tmp_path):
         layer = Budget(limit="1 call/day per tenant", usage_file=tmp_path / "usage.db")
-        webs = {name: make(service, name, layers=[layer]) for name in ("ann", "bob")}
+        webs = {name: make(service, name, budget=layer) for name in ("ann", "bob")}
         for name, web in webs.items():
             with charge_to(name):
                 assert web.search("tides").results
@@ -261,8 +261,11 @@ class TestLayers:
                     web.search("more tides")
 
     def test_layers_that_are_given_to_two_tenants_are_one_for_each(self, service):
-        given = [Breaker(failures=1), Throttle(requests_per_second=0.1), SingleFlight(), Robots(), Cache()]
-        ann, bob = (find_state(make(service, key, layers=given)) for key in ("ann", "bob"))
+        layers, own = (
+            [Breaker(failures=1), SingleFlight()],
+            {"throttle": Throttle(0.1), "robots": Robots(), "cache": Cache()},
+        )
+        ann, bob = (find_state(make(service, key, layers=layers, **own)) for key in ("ann", "bob"))
         assert ann.keys() == bob.keys() == {"_circuit", "_pace", "_hosts", "_flights", "_files"}
         assert not any(ann[name] is bob[name] for name in ann)
 
@@ -375,14 +378,14 @@ class TestWhatIsConstant:
         assert pages() is first  # the environment must not affect pages
 
     def test_a_settings_file_that_changed_is_read_again(self):
-        settings_file("max_length = 700")
-        assert WebSearch("duckduckgo").settings.max_length == 700
-        settings_file("max_length = 800")
-        assert WebSearch("duckduckgo").settings.max_length == 800
+        settings_file("read_options.max_length = 700")
+        assert WebSearch("duckduckgo").settings.read_options["max_length"] == 700
+        settings_file("read_options.max_length = 800")
+        assert WebSearch("duckduckgo").settings.read_options["max_length"] == 800
 
     def test_what_one_makes_of_a_settings_file_does_not_reach_another(self):
-        settings_file('[layers.budget]\nlimit = ["1 call"]')
+        settings_file('[layers.relax]\nunsupported = "note"')
         for _ in range(2):
-            table = WebSearch("duckduckgo").settings.layers["budget"]
-            assert table == {"limit": ["1 call"]}
-            table["limit"].append("2 calls")
+            table = WebSearch("duckduckgo").settings.layers["relax"]
+            assert table == {"unsupported": "note"}
+            table["unsupported"] = "raise"

@@ -194,7 +194,7 @@ def test_a_layer_with_a_name_of_its_own_is_a_provider_and_hides_no_plain_http(we
     assert "unencrypted" in websearch("doctor", "gateway").stdout
     with pytest.raises(ConfigurationError, match="unencrypted"):
         WebSearch("gateway")
-    monkeypatch.setenv("WEB_SEARCH_ALLOW", "http://evil.example")
+    monkeypatch.setenv("WEB_SEARCH_INTERNAL", "http://evil.example")
     assert listed(websearch, "gateway")["problem"] is None
 
 

@@ -301,10 +301,10 @@ class TestSettings:
         settings = Settings.load()
 
         assert settings.domains == Domains(("python.org", "pypi.org"), ("evil.example",))
-        assert settings.max_snippet_chars == 300
+        assert settings.search_options == {"max_snippet_chars": 300}
 
     def test_a_found_file_sets_a_policy_where_there_is_none(self):
-        self.found.write_text('allowed_domains = ["python.org"]\nmax_snippet_chars = 200')
+        self.found.write_text('allowed_domains = ["python.org"]\nsearch_options.max_snippet_chars = 200')
 
         assert Settings.load().allowed_domains == ("python.org",)
         assert not Settings.load().source("allowed_domains").trusted
@@ -330,10 +330,10 @@ class TestSettings:
         with pytest.raises(ConfigurationError, match="allowed_domains: may only narrow those set elsewhere"):
             Settings.load()
 
-    @pytest.mark.parametrize(("own", "given"), [("", 1_001), ("max_snippet_chars = 100", 101)])
+    @pytest.mark.parametrize(("own", "given"), [("", 1_001), ("search_options.max_snippet_chars = 100", 101)])
     def test_a_found_file_cannot_lengthen_snippets(self, own, given):
         self.own.write_text(own)
-        self.found.write_text(f"max_snippet_chars = {given}")
+        self.found.write_text(f"search_options.max_snippet_chars = {given}")
 
         with pytest.raises(ConfigurationError, match="max_snippet_chars: may not be more than"):
             Settings.load()

@@ -437,7 +437,7 @@ def test_the_crawl_delay_of_a_site_makes_the_throttle_wait():
 
 
 def layers_of(web):
-    return [part for part in parts(web.reader) if isinstance(part, Robots)]
+    return [part for part in parts(web.reader) if isinstance(getattr(part, "layer", None), Robots)]
 
 
 def test_it_is_off_unless_wanted_and_stands_inside_the_throttle(monkeypatch):
@@ -458,9 +458,9 @@ def test_readers_of_one_chain_share_the_files():
 def test_a_table_of_the_settings_sets_its_options():
     from websearch_core.settings import Settings
 
-    settings = Settings.from_mapping({"provider": "duckduckgo", "layers": {"robots": {"user_agent": "AcmeBot"}}})
+    settings = Settings.from_mapping({"provider": "duckduckgo", "robots": {"user_agent": "AcmeBot"}})
 
-    assert [layer.user_agent for layer in layers_of(WebSearch(settings=settings))] == ["AcmeBot"]
+    assert [layer.layer.user_agent for layer in layers_of(WebSearch(settings=settings))] == ["AcmeBot"]
 
 
 def test_with_a_layer_of_ones_own_the_short_form_is_refused():

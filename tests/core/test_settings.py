@@ -186,7 +186,7 @@ def test_without_any_key_duckduckgo_goes_on_to_the_keyless_tier_from_a_challenge
     chain = WebSearch().provider
 
     assert leaves(chain) == [DuckDuckGo(), Tavily(keyless=True)]
-    assert chain.inner.after == (Blocked,)
+    assert chain.inner.layer.on == (Blocked,)
 
 
 def test_a_choice_by_environment_is_kept(monkeypatch):
@@ -228,7 +228,7 @@ def test_several_are_a_chain_in_order_from_a_list_or_a_variable(monkeypatch):
 def test_one_instance_plays_both_roles():
     web = WebSearch("tavily", reader="tavily", api_key="key")
 
-    assert web.provider.provider is web.reader.provider
+    assert web.provider.inner is web.reader
 
 
 def test_the_key_of_one_provider_needs_one_name():

@@ -179,14 +179,16 @@ def make_webs(case, wrap, *shared):
         wrap(Budget(limit="9 calls")(make()) if case.budget else make(), at) for at, make in enumerate(case.readers)
     ]
     for name in shared:
-        object.__setattr__(readers[1], name, getattr(readers[0], name))
+        setattr(readers[1], name, getattr(readers[0], name))
     mine = WebSearch(FakeWeb(), reader=readers[0], **case.mine)
     return mine, mine if case.other is None else WebSearch(FakeWeb(), reader=readers[1], **case.other)
 
 
 async def shares_a_request(case, net, path):
     mine, other = make_webs(case, lambda inner, _: SingleFlight()(inner), "_flights")
-    (flights,) = [part._flights for part in parts(mine.reader) if isinstance(part, SingleFlight)]
+    (flights,) = [
+        part._flights for part in parts(mine.reader) if isinstance(getattr(part, "layer", None), SingleFlight)
+    ]
     first = asyncio.create_task(mine.aread(URL))
     await await_until(lambda: net.count("kelp") == 1)
     with case.context():

@@ -22,6 +22,7 @@ from websearch_core.provider._declare import BaseUrl, FoundFile, Key, environmen
 from websearch_core.providers import known, provider_class
 from websearch_core.settings import Settings
 from websearch_core.settings._sources import user_file
+from websearch_core.settings._values import IN_ENVIRONMENT, PARTS, name_variable
 
 KEY = "SECRET-of-the-victim"
 HIT = {"results": [{"title": "Kelp", "url": "https://sea.example/", "content": "Alga"}]}
@@ -154,7 +155,7 @@ def test_a_service_without_key_on_this_machine_may_be_named(stranger):
         ('timeout = "99999"', "timeout"),
         ("timeout = inf", "timeout"),
         ("retry = 6", "retry"),
-        ("retry.budget = 1.0", "retry.budget"),
+        ("retry.extra_share = 1.0", "retry.extra_share"),
         ('combine = "fuse"', "combine"),
         ("combine.fuse.k = 1", "combine"),
         ("robots = false", "robots"),
@@ -218,7 +219,7 @@ def test_what_a_found_file_may_not_set_is_refused_with_where_to_put_it(monkeypat
         "timeout = 120",
         "read_options.max_tokens = 4000",
         "retry = 5",
-        "retry.pause = 1",
+        "retry.wait_initial = 1",
         "search_options.max_snippet_chars = 500",
         "timeout.connect = 60",
         "read_options.max_length = 100000",
@@ -326,12 +327,14 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
 
 def test_the_documentation_says_what_a_found_file_may_set():
     page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8")
-    for name, field in Settings.model_fields.items():
-        if name in {"providers", "layers"}:  # a table for each, with notes of their own
+    parts = {(name, part): PARTS[name][part] for name, some in IN_ENVIRONMENT.items() for part in some}
+    whole = {(name,): field.metadata for name, field in Settings.model_fields.items() if name not in PARTS}
+    for name, notes in (parts | whole).items():
+        if name[0] in {"providers", "layers", "retry"}:  # a table for each, with notes of their own
             continue
-        variable = f"`WEB_SEARCH_{name.upper()}`"
+        variable = f"`{name_variable(name)}`"
         (row,) = [line.split(" | ") for line in page.splitlines() if line.startswith("|") and variable in line]
-        note = next((note for note in field.metadata if isinstance(note, FoundFile)), None)
+        note = next((note for note in notes if isinstance(note, FoundFile)), None)
         stated = (
             "nothing"
             if note is None
@@ -495,7 +498,7 @@ def test_doctor_says_where_every_value_comes_from(monkeypatch):
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     found = write('provider = "brave"\n[providers.searxng]\nbase_url = "http://localhost:8888"')
-    own = write("[retry]\nattempts = 2\npause = 1", user_file())
+    own = write("[retry]\nattempts = 2\nwait_initial = 1", user_file())
     monkeypatch.setattr("websearch_core.client.WebSearch.run", lambda *_: [])
 
     done = typer.testing.CliRunner().invoke(app, ["doctor", "--format", "json"])
@@ -504,7 +507,7 @@ def test_doctor_says_where_every_value_comes_from(monkeypatch):
     def value(name):
         return said[name]["value"], said[name]["source"], said[name]["trusted"]
 
-    assert value("retry.pause") == (1, str(own), True)
+    assert value("retry.wait_initial") == (1, str(own), True)
 
     assert value("timeout.read") == (7.0, "environment WEB_SEARCH_TIMEOUT", True)
     assert value("provider") == (["brave"], str(found), False)

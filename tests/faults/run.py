@@ -86,8 +86,9 @@ def call(
     with serve(case, ports) as (server, base):
         second = Server([_BRAVE])
         own = _make_own() if transport == "own client" else {}
-        others = {"http": Http(library=transport, verify=trust())} if transport and not own else own
-        web = _make(case, base, second.url, {"http": Http(verify=trust(), **send(base))} if send else others)
+        if send or (transport and transport != "own client"):
+            own = {"http": Http(library=transport if not send else None, verify=trust(), **(send(base) if send else {}))}
+        web = _make(case, base, second.url, own)
         began = time.monotonic()
         try:
             answer = _ask(web, case, way, base, own)
@@ -144,7 +145,7 @@ def _make(case: Case, base: str, second: str, transport: dict[str, Any]) -> WebS
         reader="direct",
         internal=["127.0.0.0/8", base],
         timeout=case.limit,
-        retry=Retry(pause=0.01),
+        retry=Retry(wait_initial=0.01),
         settings=Settings(providers={name: options[name] for name in (*names, "direct")}),
         **{"http": Http(verify=trust()), **transport},
     )

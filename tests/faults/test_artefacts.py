@@ -59,7 +59,7 @@ def test_no_artefact_of_a_run_holds_the_key(tmp_path, way, caplog):
                 base_url=server.url,
                 cache=str(tmp_path / "answers.db"),
                 budget="1000 calls/day",
-                retry=Retry(pause=0),
+                retry=Retry(wait_initial=0),
                 on_event=events.append,
             ) as web,
         ):

@@ -37,7 +37,7 @@ def way(request):
 
 
 def make(url, *layers, **options):
-    return WebSearch("tavily", api_key=KEY, base_url=url, retry=Retry(pause=0.01), layers=[*layers], **options)
+    return WebSearch("tavily", api_key=KEY, base_url=url, retry=Retry(wait_initial=0.01), layers=[*layers], **options)
 
 
 def search(web, way):
@@ -102,7 +102,9 @@ def test_when_all_are_down_the_error_names_each_in_time(way):
         place = {"base_url": f"http://127.0.0.1:{ports.closed}", "api_key": KEY}
         names = ["tavily", "brave", "exa"]
         options = dict.fromkeys(names, place)
-        with WebSearch(names, settings=Settings.load(providers=options), retry=Retry(pause=0.01), timeout=90) as web:
+        with WebSearch(
+            names, settings=Settings.load(providers=options), retry=Retry(wait_initial=0.01), timeout=90
+        ) as web:
             began = time.monotonic()
             with pytest.raises(AllProvidersFailed) as caught:
                 search(web, way)
@@ -115,7 +117,7 @@ def test_when_all_are_down_the_error_names_each_in_time(way):
 def test_a_cancelled_call_closes_its_connection_and_gives_its_place_back():
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
     with closing(Server([hanging, FOUND])) as server:
-        with make(server.url, Throttle(concurrent=1), Breaker(failures=1, patience=0)) as web:
+        with make(server.url, Throttle(concurrent=1), Breaker(failures=1, min_timeout=0)) as web:
 
             async def cancelled():
                 task = asyncio.create_task(web.asearch("kelp"))
@@ -136,7 +138,7 @@ def test_an_interrupt_closes_the_connection_and_gives_the_place_back():
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
     with (
         closing(Server([hanging, FOUND])) as server,
-        make(server.url, Throttle(concurrent=1), Breaker(failures=1, patience=0)) as web,
+        make(server.url, Throttle(concurrent=1), Breaker(failures=1, min_timeout=0)) as web,
     ):
 
         def press_control_c():

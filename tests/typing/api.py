@@ -10,7 +10,17 @@ import httpx2
 from pydantic import SecretStr
 
 import websearch_core
-from websearch_core import Http, Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError, providers
+from websearch_core import (
+    Http,
+    Page,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    Timeout,
+    WebSearch,
+    WebSearchError,
+    providers,
+)
 from websearch_core.errors import AllProvidersFailed, RateLimited
 from websearch_core.flow import Flow, Request
 from websearch_core.layers import Fallback, Layer, Relax, Retry
@@ -62,7 +72,7 @@ WebSearch(Mine(), layers=None)
 WebSearch(Mine(), layers=[Mine()])  # type: ignore[list-item]
 web.search("kelp", unsupported="note")
 web.search("kelp", unsupported="ignore")  # type: ignore[arg-type]
-assert_type(Retry()(Mine()).inner, Provider | None)
+Retry(5)(Mine())
 Retry()("brave")  # type: ignore[arg-type]
 
 WebSearch("brave", api_key=SecretStr("key"), http=Http(verify=ssl.create_default_context(), library="httpx2"))
@@ -73,7 +83,7 @@ WebSearch(http=Http(library="requests"))  # type: ignore[arg-type]
 WebSearch(http=Http(verify=False))  # type: ignore[arg-type]
 WebSearch("brave", api_key=3)  # type: ignore[arg-type]
 WebSearch(read_options={"links": "hide"})  # type: ignore[arg-type]
-assert_type(WebSearch.resolve(None, {"timeout": 3, "links": "text"}), WebSearch)
+assert_type(WebSearch.resolve(None, {"timeout": 3, "read_options": {"links": "text"}}), WebSearch)
 Settings(
     provider="brave",
     reader=["direct", "jina"],
@@ -81,7 +91,7 @@ Settings(
     budget="1 USD/day",
     allowed_domains=["a.example"],
 )
-assert_type(Settings().budget, tuple[str, ...])
+assert_type(Settings(timeout=5, retry=5).timeout, Timeout)
 assert_type(SearchQuery(text="kelp", allowed_domains=["a.example"]).allowed_domains, tuple[str, ...])
 WebSearch.resolve(None, {"timeuot": 3})  # type: ignore[typeddict-unknown-key]
 assert_type(get_all(), list[ProviderInfo])

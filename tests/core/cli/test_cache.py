@@ -29,7 +29,7 @@ class Counted:  # not in a function, where it might hold anything: its answers w
 @pytest.fixture
 def websearch(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("WEB_SEARCH_LAYERS", json.dumps({"cache": {"location": str(tmp_path / "answers.db")}}))
+    monkeypatch.setenv("WEB_SEARCH_CACHE", json.dumps({"location": str(tmp_path / "answers.db")}))
 
     def call(*words):
         return typer.testing.CliRunner().invoke(app, list(words))

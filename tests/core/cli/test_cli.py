@@ -222,7 +222,7 @@ def test_each_kind_of_error_has_its_exit_code():
 def test_read_prints_a_window_of_the_page(websearch, site):
     url = f"{site.url}/docs/rotation/"
 
-    done = websearch("read", url, "--allow-address", "127.0.0.0/8", "--max-length", 300)
+    done = websearch("read", url, "--internal", "127.0.0.0/8", "--max-length", 300)
 
     assert done.exit_code == 0
     assert done.stdout.startswith("Title: Rotate a key without downtime")
@@ -258,7 +258,7 @@ def test_search_shows_what_the_first_pages_say(websearch, local):
 def test_read_in_json_is_the_documented_schema(websearch, site):
     url = f"{site.url}/docs/rotation/"
 
-    answer = json.loads(websearch("read", url, "--allow-address", site.url, "-f", "json", "--offset", 100).stdout)
+    answer = json.loads(websearch("read", url, "--internal", site.url, "-f", "json", "--offset", 100).stdout)
 
     assert set(answer) == set(page_as_json(Page(url=url)))
     assert (answer["status"], answer["offset"], answer["url"]) == ("success", 100, url)
@@ -274,7 +274,7 @@ def test_read_refuses_addresses_that_are_not_public_unless_allowed(websearch, si
 
 @pytest.mark.enable_socket
 def test_reading_a_missing_page_is_exit_code_one(websearch, site):
-    done = websearch("read", f"{site.url}/nowhere", "--allow-address", site.url)
+    done = websearch("read", f"{site.url}/nowhere", "--internal", site.url)
 
     assert done.exit_code == 1
     assert done.stderr.startswith("ERROR [page_not_found]")
@@ -289,13 +289,13 @@ def test_read_takes_a_page_from_the_index(websearch, local):
 @pytest.mark.enable_socket
 def test_robots_txt_is_obeyed_by_option_only(websearch, site):
     closed = f"{site.url}/staff/rota.txt"
-    read = websearch("read", closed, "--allow-address", site.url)
-    refused = websearch("read", closed, "--allow-address", site.url, "--robots")
+    read = websearch("read", closed, "--internal", site.url)
+    refused = websearch("read", closed, "--internal", site.url, "--robots")
 
     assert read.exit_code == 0
     assert refused.exit_code == 3
     assert refused.stderr.startswith("ERROR [disallowed_by_robots]")
-    assert websearch("read", site.url, "--allow-address", site.url, "--robots").exit_code == 0
+    assert websearch("read", site.url, "--internal", site.url, "--robots").exit_code == 0
 
 
 def test_robots_txt_concerns_no_search(websearch):
@@ -313,7 +313,7 @@ def test_a_site_and_a_folder_are_indexed_and_found(websearch, site, home):
     (home / "notes").mkdir()
     (home / "notes" / "kelp.md").write_text("# Kelp\n\nKelp grows in cold water.")
 
-    done = websearch("index", site.url, home / "notes", "--allow-address", site.url, "-f", "json")
+    done = websearch("index", site.url, home / "notes", "--internal", site.url, "-f", "json")
 
     assert done.exit_code == 0
     report = json.loads(done.stdout)
@@ -332,7 +332,7 @@ def test_a_site_and_a_folder_are_indexed_and_found(websearch, site, home):
 
 @pytest.mark.enable_socket
 def test_the_number_of_pages_is_bounded(websearch, site, home):
-    done = websearch("index", site.url, "--allow-address", site.url, "--max-pages", 3, "--path", home / "own.db")
+    done = websearch("index", site.url, "--internal", site.url, "--max-pages", 3, "--path", home / "own.db")
 
     assert done.stdout.startswith(f"{site.url}: 3 pages indexed, 0 removed, 0 skipped, in {home / 'own.db'}\n")
     assert "more links not followed: raise --max-pages" in done.stdout

@@ -105,7 +105,7 @@ def test_without_a_keyring_the_key_goes_into_the_file_that_only_its_owner_can_re
     assert "The key is in this file" in done.output
     assert mode(user_file()) == 0o600
     assert leaves(WebSearch().provider)[0].api_key.get_secret_value() == KEY
-    assert Settings.load().timeout == 5
+    assert Settings.load().timeout.read == 5
     with caplog.at_level(logging.WARNING):
         Settings.load()
     assert caplog.text == ""
@@ -124,8 +124,8 @@ search_depth = "advanced"  # dear
 enabled = false
 goggles = "x"
 
-[layers.retry]
-pause = 1
+[retry]
+wait_initial = 1
 """
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text(before)

@@ -78,7 +78,7 @@ def test_programs_get_json(usage, tmp_path):
 def test_the_settings_name_the_file(usage, monkeypatch, tmp_path):
     path = tmp_path / "spent.db"
     fill(UsageFile(path))
-    monkeypatch.setenv("WEB_SEARCH_LAYERS", json.dumps({"budget": {"usage_file": str(path)}}))
+    monkeypatch.setenv("WEB_SEARCH_BUDGET", json.dumps({"usage_file": str(path)}))
 
     assert "tavily" in usage().stdout
 

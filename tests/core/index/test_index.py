@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, Unavailable, UnsafeURL
-from websearch_core.flow import Gather, Request, Response, Share, Shared, Sleep, arun, run
+from websearch_core.flow import Gather, Request, Response, Share, SharedAnswer, Sleep, arun, run
 from websearch_core.index import Index, crawl
 from websearch_core.index._report import Skipped
 from websearch_core.index._snippet import make_snippet, strip_markdown
@@ -755,7 +755,7 @@ def test_a_crawl_delay_makes_the_crawl_sequential(index):
         effect = next(flow)
         while not isinstance(effect, Gather):
             if isinstance(effect, Share):
-                answer = Shared(run(effect.make(), web.send), is_first=True)
+                answer = SharedAnswer(run(effect.make(), web.send), is_first=True)
             else:
                 answer = web.send(effect) if isinstance(effect, Request) else effect()
             effect = flow.send(answer)

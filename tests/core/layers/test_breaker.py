@@ -130,7 +130,7 @@ def test_after_the_rest_a_call_that_succeeds_ends_it(clock):
 
 
 def test_after_the_rest_a_call_that_fails_doubles_it_up_to_the_longest(clock):
-    layer, rests = Breaker(rest=10, longest=35)(Service()), []
+    layer, rests = Breaker(reset_timeout=10, max_reset_timeout=35)(Service()), []
     fail(layer, 5)
     for _ in range(5):
         rests.append(ask(layer, reply())[1].retry_after)
@@ -188,7 +188,7 @@ def test_a_time_out_counts_only_if_the_caller_was_patient(clock, seconds, counts
             raise TimedOut("no answer")
             yield
 
-    layer = Breaker(rest=100)(Slow())
+    layer = Breaker(reset_timeout=100)(Slow())
     errors = [ask(layer, reply())[1] for _ in range(6)]
 
     assert isinstance(errors[-1], Unavailable if counts else TimedOut)
@@ -223,7 +223,7 @@ def test_a_bug_gives_the_probe_back(clock):
 
 
 def test_a_call_with_all_its_retries_is_one_failure(clock):
-    layer = Breaker()(Retry(attempts=3, budget=None)(Service()))
+    layer = Breaker()(Retry(attempts=3, extra_share=None)(Service()))
     for _ in range(4):
         with pytest.raises(Unavailable):
             play(layer.search(KELP), *[Unavailable("down")] * 3)
@@ -266,7 +266,7 @@ def test_the_log_has_a_line_for_each_change(caplog):
 
 
 def breakers(web):
-    return [part for part in parts(web.provider) if isinstance(part, Breaker)]
+    return [part.layer for part in parts(web.provider) if isinstance(getattr(part, "layer", None), Breaker)]
 
 
 def test_each_provider_of_several_has_one_and_a_single_provider_has_none():
@@ -330,11 +330,13 @@ def test_copies_and_pickles_are_closed(clock):
     layer = Breaker()(Service())
     fail(layer, 5)
 
-    for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer(Service())):
+    for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer.layer(Service())):
         assert ask(copied, reply())[0] == 1
 
 
-@pytest.mark.parametrize("wrong", [{"failures": 0}, {"failures": 1.5}, {"rest": -1}, {"longest": "long"}])
+@pytest.mark.parametrize(
+    "wrong", [{"failures": 0}, {"failures": 1.5}, {"reset_timeout": -1}, {"max_reset_timeout": "x"}]
+)
 def test_wrong_values_are_refused(wrong):
     with pytest.raises(ConfigurationError, match="Breaker: "):
         Breaker(**wrong)
@@ -462,7 +464,7 @@ def test_batches_of_which_the_service_answered_for_some_pages_do_not_open_it(clo
 
 def test_a_batch_of_which_no_page_could_be_read_is_tried_again_and_keeps_the_error_of_each():
     desk = Desk(DOWN, Unavailable("down, too"))
-    (pages,) = read_batches(Retry(attempts=3, pause=0)(desk), 1)
+    (pages,) = read_batches(Retry(attempts=3, wait_initial=0)(desk), 1)
 
     assert desk.asked == 3
     assert [page.message for page in pages] == ["down", "down, too"]
@@ -470,5 +472,5 @@ def test_a_batch_of_which_no_page_could_be_read_is_tried_again_and_keeps_the_err
 
 def test_a_batch_with_a_page_is_not_tried_again():
     desk = Desk(DOWN, None)
-    read_batches(Retry(attempts=3, pause=0)(desk), 1)
+    read_batches(Retry(attempts=3, wait_initial=0)(desk), 1)
     assert desk.asked == 1

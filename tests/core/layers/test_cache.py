@@ -363,8 +363,8 @@ def test_what_the_terms_forbid_to_keep_stays_in_this_process(path):
     assert not path.exists()
     assert search(Cache(location=path)(Closed()), answer("again")).answer == "again"
 
-    search(Cache(location=path, despite_terms=True)(Closed()), answer())
-    assert search(Cache(location=path, despite_terms=True)(Closed())).answer
+    search(Cache(location=path, ignore_terms=True)(Closed()), answer())
+    assert search(Cache(location=path, ignore_terms=True)(Closed())).answer
 
 
 def test_a_provider_whose_options_are_unknown_is_kept_in_this_process_for_itself_alone(path):
@@ -667,25 +667,27 @@ def test_memory_is_bounded_and_forgets_what_was_used_least(clock):
 def test_a_layer_can_be_copied_and_pickled(path):
     layer = Cache(location=path, max_age=5)
     search(layer(Sea()), answer())
-    for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), copy.deepcopy(layer(Sea()))):
-        assert again.max_age == 5
+    for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert again == layer
         assert search(again(Sea())).answer == "Kelp grows."
+    for part in (copy.deepcopy(layer(Sea())), pickle.loads(pickle.dumps(layer(Sea())))):
+        assert search(part).answer == "Kelp grows."
 
 
 def test_searching_and_reading_share_one_connection(path):
-    layer = Cache(location=path)
+    wrap = Cache(location=path).start()
 
-    assert layer(Sea()).backend is layer(Sea(depth="deep")).backend is layer.backend
+    assert wrap(Sea())._stores.durable.backend is wrap(Sea(depth="deep"))._stores.durable.backend
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"max_age": -1}, {"max_age": "1"}, {"stale_if_error": float("nan")}, {"missing_age": True}, {"max_bytes": 0},
+    [{"max_age": -1}, {"max_age": "1"}, {"stale_if_error": float("nan")}, {"not_found_max_age": True}, {"max_bytes": 0},
      {"tenant": 1}, {"location": 3}, {"location": ""}, {"location": "redis://localhost:port"}],
 )  # fmt: skip
 def test_wrong_values_are_refused(wrong):
     with pytest.raises(ConfigurationError, match=r"[Cc]ache"):
-        Cache(**wrong)
+        Cache(**wrong)(Sea())
 
 
 # The short form
@@ -705,9 +707,9 @@ def default_path(monkeypatch, tmp_path):
 
 def cache_of(web):
     part = web.provider
-    while part is not None and not isinstance(part, Cache):
+    while part is not None and not isinstance(getattr(part, "layer", None), Cache):
         part = getattr(part, "inner", None)
-    return part
+    return part and part.layer
 
 
 @pytest.mark.parametrize(
@@ -799,7 +801,7 @@ HALF = reply({"answer": "Kelp", "partial": True})
 
 
 def test_half_an_answer_is_kept_only_for_a_moment(clock, path):
-    layer = Cache(location=path, missing_age=60)(Halves())
+    layer = Cache(location=path, not_found_max_age=60)(Halves())
     assert search(layer, HALF).notes == ("a part failed",)
     clock.now += 50
     assert search(layer).answer == "Kelp"
@@ -810,7 +812,7 @@ def test_half_an_answer_is_kept_only_for_a_moment(clock, path):
 
 
 def test_half_an_answer_does_not_stand_in_for_a_service_that_fails(clock, path):
-    layer = Cache(location=path, missing_age=60)(Halves())
+    layer = Cache(location=path, not_found_max_age=60)(Halves())
     search(layer, HALF)
     clock.now += 61
     with pytest.raises(Unavailable):
@@ -818,7 +820,7 @@ def test_half_an_answer_does_not_stand_in_for_a_service_that_fails(clock, path):
 
 
 def test_half_an_answer_leaves_the_whole_one_for_a_service_that_fails(clock, path):
-    layer = Cache(location=path, max_age=100, missing_age=10)(Halves())
+    layer = Cache(location=path, max_age=100, not_found_max_age=10)(Halves())
     search(layer, answer("whole"))
     clock.now += 101
     assert search(layer, HALF).answer == "Kelp"
@@ -879,7 +881,10 @@ def test_a_cache_gives_what_a_simple_model_of_it_gives(seed, location, clock, pa
     rng = random.Random(seed)
     ages = rng.choice([(60, 0, 30), (60, 600, 10), (600, 60, 60)])
     layer = Cache(
-        location=path if location == "file" else location, max_age=ages[0], stale_if_error=ages[1], missing_age=ages[2]
+        location=path if location == "file" else location,
+        max_age=ages[0],
+        stale_if_error=ages[1],
+        not_found_max_age=ages[2],
     )(Halves())
     model = ManyAnswers(*ages)
     for number in range(40):

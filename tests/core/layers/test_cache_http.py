@@ -464,7 +464,7 @@ def test_reading_on_gets_the_page_that_it_began_with(path, clock):
 def test_a_failed_attempt_before_it_does_not_matter(path, clock):
     site = Site(etag='"a"')
     replies = iter([reply(status=503, cache_control="no-store")])
-    layer = Cache(location=path)(Retry(pause=0)(Direct()))
+    layer = Cache(location=path)(Retry(wait_initial=0)(Direct()))
     run(layer.read(URL), lambda request: next(replies, None) or site(request))
     clock.now += HOUR + 1
     run(layer.read(URL), site)

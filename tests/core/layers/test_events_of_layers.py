@@ -44,14 +44,14 @@ def combine(layer):
 
 
 LAYERS = {
-    "Retry": Retry(attempts=2, pause=0).wrap,
-    "Breaker": Breaker().wrap,
+    "Retry": Retry(attempts=2, wait_initial=0),
+    "Breaker": Breaker(),
     "Cache": Cache(location=":memory:"),
     "SingleFlight": SingleFlight(),
     "Throttle": Throttle(),
     "Budget": Budget(limit="1000 calls"),
-    "Relax": Relax().wrap,
-    "Rerank": Rerank().wrap,
+    "Relax": Relax(),
+    "Rerank": Rerank(),
     "Fallback": combine(Fallback()),
     "Fuse": combine(Fuse()),
 }
@@ -73,12 +73,12 @@ def end(call):
 
 def charged(provider):
     """Return how many calls the budget in *provider* has counted; None if there is none."""
-    while provider is not None and not isinstance(provider, Budget):
+    while provider is not None and not hasattr(provider, "runs"):
         inner = getattr(provider, "inner", None)
         provider = inner[0] if isinstance(inner, tuple) else inner
     if provider is None:
         return None
-    return sum(amount.calls for used in provider._runs._by_name.values() for amount in used.values()) / 1_000_000
+    return sum(amount.calls for used in provider.runs._by_name.values() for amount in used.values()) / 1_000_000
 
 
 def stacks_with(inside):

@@ -21,7 +21,7 @@ from websearch_core.errors import (
 )
 from websearch_core.flow import Call
 from websearch_core.layers import Fallback, Fuse, Relax, Retry
-from websearch_core.models import Image, Page, SearchQuery, SearchResponse, SearchResult
+from websearch_core.models import Image, Page, SearchResponse, SearchResult
 from websearch_core.providers.searxng import SearXNG
 from websearch_core.providers.serpapi import SerpApi
 from websearch_core.providers.serper import Serper
@@ -168,7 +168,7 @@ def test_a_bug_in_a_provider_leaves_out_that_provider(caplog):
 @pytest.mark.parametrize("blocking", [True, False])
 def test_a_slow_provider_is_not_waited_for_until_the_whole_time_is_over(blocking):
     released = Event()
-    web = WebSearch([Finder("a", ("kelp",)), Finder("b", ("nori",), released=released)], combine=Fuse(patience=0.1), retry=Retry(attempts=1), timeout=Timeout(search=2))  # fmt: skip
+    web = WebSearch([Finder("a", ("kelp",)), Finder("b", ("nori",), released=released)], combine=Fuse(wait_for_others=0.1), retry=Retry(attempts=1), timeout=Timeout(search=2))  # fmt: skip
     response = web.search("kelp") if blocking else asyncio.run(web.asearch("kelp"))
     released.set()
 
@@ -307,12 +307,12 @@ def test_services_that_sell_the_results_of_one_engine_have_one_vote():
 
 def test_settings_switch_fusion_on_and_an_argument_off_again():
     finders = [Finder("a", ("kelp",)), Finder("b", ("nori",))]
-    on = Settings.from_mapping({"combine": "fuse"})
+    on = Settings.from_mapping({"fuse": True})
 
-    assert isinstance(WebSearch(finders, settings=on, layers=()).provider.inner, Fuse)
+    assert WebSearch(finders, settings=on, layers=()).provider.inner.layer == Fuse()
     assert urls(WebSearch(finders, settings=on).search("algae")) == ["kelp", "nori"]
     assert urls(WebSearch(finders, settings=on, combine="first").search("algae")) == ["kelp"]
-    table = Settings.from_mapping({"combine": {"fuse": {"k": 60}}})
+    table = Settings.from_mapping({"layers": {"fuse": {"k": 60}}})
     assert WebSearch(finders, settings=table).search("algae").results[0].score == pytest.approx(1 / 61)
     assert urls(WebSearch(finders, settings=table, combine="first").search("algae")) == ["kelp"]
 
@@ -330,7 +330,7 @@ def test_fuse_with_layers_that_leave_it_without_effect_is_refused(layers):
 
 
 def test_two_layers_of_the_settings_that_combine_are_refused():
-    settings = Settings.from_mapping({"combine": "fuse"})
+    settings = Settings.from_mapping({"fuse": True, "layers": {"fallback": {}}})
     with pytest.raises(ConfigurationError, match="only one layer may combine"):
         WebSearch([Finder("a"), Finder("b")], settings=settings)
 
@@ -343,7 +343,8 @@ def test_a_found_file_does_not_multiply_the_cost(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("k", -1), ("k", float("inf")), ("depth", 0), ("patience", 0), ("patience", 1.1)]
+    ("field", "value"),
+    [("k", -1), ("k", float("inf")), ("results_per_provider", 0), ("wait_for_others", 0), ("wait_for_others", 1.1)],
 )
 def test_values_that_make_no_sense_are_refused(field, value):
     with pytest.raises(ConfigurationError, match=f"Fuse: {field}"):
@@ -352,4 +353,4 @@ def test_values_that_make_no_sense_are_refused(field, value):
 
 def test_an_empty_fuse_says_what_is_missing():
     with pytest.raises(ConfigurationError, match="Fuse has no provider inside"):
-        next(Fuse().search(SearchQuery.of("kelp")))
+        Fuse()()

@@ -23,7 +23,7 @@ from websearch_core.errors import (
     TimedOut,
     Unavailable,
 )
-from websearch_core.events import Exchange, Failover, Hedged
+from websearch_core.events import Exchange, Failover, HedgeStarted
 from websearch_core.flow import Call, Hedge, Request, Sleep, _hedges, arun, run
 from websearch_core.flow._branches import Branch
 from websearch_core.layers import Breaker, Budget, Fallback, Retry, Throttle
@@ -137,7 +137,7 @@ def test_one_that_fails_before_it_is_late_is_followed_by_the_next_as_ever(concur
     answer = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
     assert brief(answer) == [("down", "failed"), ("up", "ok")]
-    assert [type(event) for event in heard if isinstance(event, Failover | Hedged)] == [Failover]
+    assert [type(event) for event in heard if isinstance(event, Failover | HedgeStarted)] == [Failover]
 
 
 @both
@@ -229,7 +229,7 @@ def test_a_hook_hears_of_it_and_the_log_has_a_line(concurrent, caplog):
     response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
     assert response.provider == "quick"
-    (hedged,) = [event for event in heard if isinstance(event, Hedged)]
+    (hedged,) = [event for event in heard if isinstance(event, HedgeStarted)]
     assert hedged.as_json() == {"provider": "slow", "next_provider": "quick", "seconds": LATE}
     assert "slow has not answered after 0.05 s: quick is asked too" in caplog.text
 
@@ -246,7 +246,7 @@ class Local(Service):
 @both
 def test_a_loser_is_no_failure_for_its_breaker_and_its_place_in_the_queue_is_free(concurrent):
     slow, quick = Service("slow", 60), Service("quick")
-    first = Breaker(failures=1, patience=0)(Throttle(concurrent=1, requests_per_second=1000)(slow))
+    first = Breaker(failures=1, min_timeout=0)(Throttle(concurrent=1, requests_per_second=1000)(slow))
     chain = Fallback(hedge=LATE, hedge_share=1)(first, quick)
     for _ in range(2):
         assert drive(chain.search(KELP), concurrent).provider == "quick"
@@ -286,7 +286,7 @@ def test_the_time_of_the_call_holds_for_both(concurrent):
 
 
 def test_each_call_that_was_sent_is_charged():
-    budget = Budget(limit="2 calls")
+    budget = Budget(limit="2 calls").start()
     chain = Fallback(hedge=LATE)(budget(Service("slow", 60)), budget(Service("quick")))
 
     assert drive(chain.search(KELP), False).provider == "quick"

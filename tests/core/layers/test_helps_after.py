@@ -216,7 +216,7 @@ def test_a_page_that_hides_more_than_it_shows_is_the_answer_where_no_browser_fol
     jina = Reader("jina")
 
     assert read(Fallback()(Answers("direct", HIDDEN), jina)).notes == HIDDEN.notes
-    assert read(Fallback(after=(Blocked,))(Answers("direct", HIDDEN), browser())).notes == HIDDEN.notes
+    assert read(Fallback(on=(Blocked,))(Answers("direct", HIDDEN), browser())).notes == HIDDEN.notes
     assert not jina.asked
 
 

@@ -102,7 +102,7 @@ def test_hosts_do_not_wait_for_each_other(simulate):
 
 
 def test_readers_of_one_web_search_share_the_queues(simulate):
-    throttle, simulation = Throttle(), simulate(seconds=1)
+    throttle, simulation = Throttle().start(), simulate(seconds=1)
     start(simulation, throttle(Reader()), 3)
     start(simulation, throttle(Browser()), 3)
     simulation.run()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import sys
-import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -36,14 +37,18 @@ from websearch_core.layers import (
     Fallback,
     Fuse,
     Layer,
+    ProviderWrapper,
     Rank,
     Relax,
+    Rerank,
     Retry,
+    Robots,
     SingleFlight,
     Throttle,
     layer_class,
     leaves,
 )
+from websearch_core.layers import Cache as KeptAnswers
 from websearch_core.layers._layer import parts
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.providers.brave import Brave
@@ -106,7 +111,7 @@ def test_a_wait_beyond_the_deadline_ends_the_attempts():
 
 
 def test_pauses_double_at_random_up_to_a_bound():
-    layer = Retry(attempts=8, pause=1, longest=4, budget=None)(Stub())
+    layer = Retry(attempts=8, wait_initial=1, wait_max=4, extra_share=None)(Stub())
     pauses = [play(layer.search(KELP), *[Unavailable("down")] * 7, reply()).pauses for _ in range(50)]
 
     for turn, most in enumerate([1, 2, 4, 4, 4, 4, 4]):
@@ -160,7 +165,7 @@ def test_a_provider_that_does_not_support_an_option_is_skipped():
 
 
 def test_only_the_failures_in_after_ask_the_next_provider():
-    chain = Fallback(after=(Blocked,))(Stub("a"), Stub("b"))
+    chain = Fallback(on=(Blocked,))(Stub("a"), Stub("b"))
 
     assert play(chain.search(KELP), Blocked("robot"), reply()).result.provider == "b"
     with pytest.raises(Unavailable):
@@ -287,7 +292,7 @@ def test_layers_compose():
 
 
 class Cache:
-    """A layer of another package, which knows only that it must show what is inside."""
+    """A layer of another package, put around by hand; it knows only that it must show what is inside."""
 
     def __init__(self, inner):
         self.inner, self.name = inner, f"cached {inner.name}"
@@ -298,55 +303,75 @@ class Cache:
     def read(self, url):
         return self.inner.read(url)
 
+    def read_many(self, urls):
+        return self.inner.read_many(urls)
 
-class Around:
-    """A layer for the list; *kept* is state that all providers of one `WebSearch` share."""
 
-    def __init__(self, label="", rank=None, inner=None, kept=None):
-        self.label, self.inner, self.kept = label, inner, [] if kept is None else kept
-        if rank is not None:
-            self.rank = rank
+class Noting(ProviderWrapper):
+    """Notes what it sees in a list that all providers of one `WebSearch` share."""
 
-    @property
-    def name(self):
-        return self.inner.name
-
-    def wrap(self, inner):
-        return type(self)(self.label, getattr(self, "rank", None), inner, self.kept)
+    def __init__(self, layer, seen, inner):
+        super().__init__(layer, inner)
+        self.seen = seen
 
     def search(self, query):
-        self.kept.append(query.text)
-        return (yield from self.inner.search(query))
+        self.seen.append(query.text)
+        return (yield from super().search(query))
 
     def read(self, url):
-        self.kept.append(url)
-        return (yield from self.inner.read(url))
+        self.seen.append(url)
+        return (yield from super().read(url))
+
+    def read_many(self, urls):
+        self.seen.extend(urls)
+        return (yield from super().read_many(urls))
 
 
-class SearchOnly:
-    def __init__(self, inner=None):
-        self.inner, self.name = inner, getattr(inner, "name", "")
+@dataclass(frozen=True)
+class Around(Layer):
+    """A layer for the list."""
 
-    def wrap(self, inner):
-        return SearchOnly(inner)
+    label: str = ""
+    at: object = Rank.OUTERMOST
+    make: object = Noting
 
+    @property
+    def rank(self):
+        return self.at
+
+    def start(self):
+        return partial(self.make, self, [])
+
+
+@dataclass(frozen=True)
+class SearchOnly(Layer):
+    def start(self):
+        return partial(_SearchOnly, self)
+
+
+class _SearchOnly(ProviderWrapper):
     def search(self, query):
-        return self.inner.search(query)
+        return super().search(query)
 
 
 def shape(provider):
     """Return the layers from the outside in, down to one provider: ``Relax Retry stub``; without those of no effect."""
-    if isinstance(provider, Breaker | SingleFlight | Throttle):
+    layer = getattr(provider, "layer", provider)
+    if isinstance(layer, Breaker | SingleFlight | Throttle):
         return shape(provider.inner)
-    kind = getattr(provider, "label", "") or type(provider).__name__
+    kind = getattr(layer, "label", "") or type(layer).__name__
     inner = getattr(provider, "inner", None)
     if inner is None:
         return provider.name
     return f"{kind}({', '.join(map(shape, inner))})" if isinstance(inner, tuple) else f"{kind} {shape(inner)}"
 
 
+def retries_of(web):
+    return [part.layer for part in parts(web.provider) if isinstance(getattr(part, "layer", None), Retry)]
+
+
 def retry_of(web):
-    (retry,) = [part for part in parts(web.provider) if isinstance(part, Retry)]
+    (retry,) = retries_of(web)
     return retry
 
 
@@ -369,7 +394,7 @@ def test_a_foreign_layer_can_do_only_what_the_provider_inside_can():
     with pytest.raises(ConfigurationError, match="cannot search"):
         WebSearch(Cache(Direct()))
     with pytest.raises(ConfigurationError, match="cannot read"):
-        WebSearch(Stub(), reader=SearchOnly(Stub()))
+        WebSearch(Stub(), reader=Fuse()(Stub(), Stub("other")))
 
 
 def test_a_foreign_layer_is_not_wrapped_in_the_default_retry():
@@ -381,8 +406,8 @@ def test_a_foreign_layer_is_not_wrapped_in_the_default_retry():
 def test_an_index_inside_a_layer_is_read_before_the_web(tmp_path):
     web = WebSearch(Cache(Local(path=tmp_path / "i.db")))
 
-    assert shape(web.reader) == "Relax Fallback(Cache local, Retry direct)"
-    assert shape(WebSearch("duckduckgo").reader) == "Relax Retry direct"
+    assert shape(web.reader) == "Fallback(Cache local, Retry direct)"
+    assert shape(WebSearch("duckduckgo").reader) == "Retry direct"
 
 
 def test_a_layer_that_contains_itself_is_refused():
@@ -395,22 +420,68 @@ def test_a_layer_that_contains_itself_is_refused():
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: Retry()(3), "Retry: inner: must be a provider, not int"),
-        (lambda: Retry()("brave"), "Retry: inner: must be a provider, not str"),
-        (lambda: Fallback()(Stub(), "brave"), "Fallback: inner: must be a provider, not str"),
-        (lambda: Retry(Stub()), r"Retry: attempts: is not a provider: write Retry\(...\)\(provider\)"),
-        (lambda: Fuse((Stub(), Stub())), r"Fuse: k: is not a provider: write Fuse\(...\)\(provider, provider\)"),
-        (lambda: Budget(Stub()), r"Budget: limit: is not a provider: write Budget\(...\)\(provider\)"),
+        (lambda: Retry()(3), "Retry: goes around a provider, not int"),
+        (lambda: Retry()("brave"), "Retry: goes around a provider, not str"),
+        (lambda: Retry()(Retry()), "Retry: goes around a provider, not Retry"),
+        (lambda: Fallback()(Stub(), "brave"), "Fallback: goes around a provider, not str"),
+        (Fallback(), r"Fallback has no provider inside: write Fallback\(...\)\(provider, provider\)"),
+        (lambda: Retry(Stub()), r"Retry: a provider is not an option: write Retry\(...\)\(provider\)"),
+        (lambda: Retry(attempts=5, inner=Stub()), r"write Retry\(...\)\(provider\)"),
+        (lambda: Fuse((Stub(), Stub())), r"Fuse: a provider is not an option: write Fuse\(...\)\(provider, provider\)"),
+        (lambda: Budget(Stub()), r"Budget: a provider is not an option: write Budget\(...\)\(provider\)"),
+        (lambda: SingleFlight(Stub()), r"write SingleFlight\(...\)\(provider\)"),
     ],
 )
-def test_what_a_layer_wraps_is_a_provider_and_its_options_are_not(make, complaint):
+def test_what_a_layer_goes_around_is_a_provider_and_its_options_are_not(make, complaint):
     with pytest.raises(ConfigurationError, match=complaint):
         make()
 
 
-def test_a_foreign_layer_wraps_providers_too():
-    with pytest.raises(ConfigurationError, match="Around: inner: must be a provider, not str$"):
-        WebSearch(Around(inner="brave"))
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (lambda: Retry(pause=0.1), "Retry(wait_initial=0.1)"),
+        (lambda: Retry(longest=5), "Retry(wait_max=5)"),
+        (lambda: Retry(budget=None), "Retry(extra_share=None)"),
+        (lambda: Breaker(rest=1), "Breaker(reset_timeout=1)"),
+        (lambda: Breaker(longest=9), "Breaker(max_reset_timeout=9)"),
+        (lambda: Breaker(patience=3), "Breaker(min_timeout=3)"),
+        (lambda: Fallback(tacit=()), "Fallback(silent_errors=())"),
+        (lambda: Fallback(after=()), "Fallback(on=())"),
+        (lambda: Fuse(patience=0.5), "Fuse(wait_for_others=0.5)"),
+        (lambda: Fuse(depth=5), "Fuse(results_per_provider=5)"),
+        (lambda: KeptAnswers(missing_age=5), "Cache(not_found_max_age=5)"),
+        (lambda: KeptAnswers(despite_terms=True), "Cache(ignore_terms=True)"),
+    ],
+)
+def test_the_earlier_name_of_an_option_is_answered_with_the_line_to_write(make, line):
+    with pytest.raises(ConfigurationError, match=re.escape(f"write {line}")):
+        make()
+
+
+def test_a_layer_that_stands_where_it_sees_nothing_of_what_it_handles_says_so():
+    with pytest.raises(ConfigurationError, match="Robots would do nothing here: brave cannot read"):
+        Robots()(Brave(api_key="key"))
+    with pytest.raises(ConfigurationError, match="Rerank would do nothing here: direct cannot search"):
+        Rerank()(Direct())
+    with pytest.raises(ConfigurationError, match=r"sees no Crawl-delay: write Throttle\(\)\(Robots\(\)\(reader\)\)"):
+        Robots()(Throttle()(Direct()))
+
+
+class ReadsAlone(ProviderWrapper):
+    def read(self, url):
+        return super().read(url)
+
+
+def test_a_layer_that_forgets_pages_that_are_read_together_says_so():
+    made_by_hand = type("Uppercase", (), {"name": "x", "inner": Direct(), "read": lambda self, url: None})()
+    for make in (
+        lambda: WebSearch(reader="direct", layers=[Around(make=lambda layer, _, inner: ReadsAlone(layer, inner))]),
+        lambda: Around(make=lambda layer, _, inner: ReadsAlone(layer, inner))(Direct()),
+        lambda: WebSearch(reader=made_by_hand),
+    ):
+        with pytest.raises(ConfigurationError, match="(ReadsAlone|Uppercase) has read, but no read_many"):
+            make()
 
 
 def test_the_leaves_are_the_innermost_providers():
@@ -425,26 +496,21 @@ def test_layers_show_what_is_inside():
     chain = Relax()(Fallback()(Retry()(a), b))
 
     assert (chain.name, chain.options) == ("a|b", {"page", "topic"})
-    assert chain.provider.providers == (chain.provider.providers[0], b)
-    assert chain.provider.providers[0].provider is a
+    assert chain.inner.inner == (chain.inner.inner[0], b)
+    assert chain.inner.inner[0].inner is a
     assert Retry()(Direct()).options == frozenset()
 
 
 @pytest.mark.parametrize("layer", [Retry(), Relax(), Fallback()], ids=lambda layer: type(layer).__name__)
 def test_a_layer_without_a_provider_says_what_to_write(layer):
     kind = type(layer).__name__
-    with pytest.raises(
-        ConfigurationError, match=rf"{kind} has no provider inside: .*WebSearch\(layers=\[{kind}\(\)\]\)"
-    ):
+    with pytest.raises(ConfigurationError, match=rf"{kind} has no provider inside: .*layers=\[{kind}\(...\)\]"):
         WebSearch(layer)
-    for ask in (layer.search, layer.read):
-        with pytest.raises(ConfigurationError, match="has no provider inside"):
-            play(ask(KELP))
 
 
 def test_a_layer_says_what_the_provider_inside_cannot_do():
     with pytest.raises(ConfigurationError, match="direct cannot search"):
-        play(Fallback()(Direct()).search(KELP))
+        play(Fallback()(Direct(), Stub()).search(KELP))
 
 
 @pytest.mark.parametrize(
@@ -453,14 +519,14 @@ def test_a_layer_says_what_the_provider_inside_cannot_do():
         (lambda: Retry(attempts=0), "Retry: attempts: must be a whole number of at least 1"),
         (lambda: Retry(attempts=1.5), "attempts"),
         (lambda: Retry(attempts=True), "attempts"),
-        (lambda: Retry(longest=-1), "Retry: longest: must be a number of at least 0"),
-        (lambda: Retry(pause=-1)(Stub()), "pause"),
-        (lambda: Retry(pause=float("nan"))(Stub()), "pause"),
+        (lambda: Retry(wait_max=-1), "Retry: wait_max: must be a number of at least 0"),
+        (lambda: Retry(wait_initial=-1)(Stub()), "wait_initial"),
+        (lambda: Retry(wait_initial=float("nan"))(Stub()), "wait_initial"),
         (lambda: Retry(attempts="many"), "attempts"),
         (lambda: Relax(unsupported="ignore"), "unsupported"),
-        (lambda: Fallback(after=(KeyError,)), "after"),
-        (lambda: Fallback(after=Blocked), "after"),
-        (lambda: Fallback(tacit=("blocked",)), "tacit"),
+        (lambda: Fallback(on=(KeyError,)), "on: must be a tuple"),
+        (lambda: Fallback(on=Blocked), "on: must be a tuple"),
+        (lambda: Fallback(silent_errors=("blocked",)), "silent_errors"),
     ],
 )
 def test_invalid_values_are_refused(make, complaint):
@@ -479,13 +545,14 @@ def test_the_rank_decides_the_position_of_a_layer_and_not_its_place_in_the_list(
 
     for listed in (around, around[::-1], sorted(around, key=lambda layer: layer.label)):
         web = WebSearch(Stub(), reader=Stub(), layers=listed)
-        assert shape(web.provider) == shape(web.reader) == expected
+        assert shape(web.provider) == expected
+        assert shape(web.reader) == expected.replace("Relax ", "")
 
 
-def test_layers_without_rank_are_outermost_around_each_provider_the_first_one_farthest_out():
+def test_layers_without_rank_are_outermost_around_each_provider_the_last_one_farthest_out():
     web = WebSearch([Stub("a"), Stub("b")], layers=[Around("one"), Around("two"), Around("cache", Rank.CACHE)])
 
-    assert shape(web.provider) == "Relax Fallback(one two cache Retry a, one two cache Retry b)"
+    assert shape(web.provider) == "Relax Fallback(two one cache Retry a, two one cache Retry b)"
 
 
 def test_a_rank_may_be_any_number():
@@ -495,14 +562,12 @@ def test_a_rank_may_be_any_number():
 
 
 def test_a_layer_replaces_the_default_of_its_rank():
-    web = WebSearch(
-        [Stub("a"), Stub("b")], retry=Retry(attempts=7), combine=Fallback(after=(Blocked,)), layers=[Relax()]
-    )
+    web = WebSearch([Stub("a"), Stub("b")], retry=Retry(attempts=7), combine=Fallback(on=(Blocked,)), layers=[Relax()])
 
     assert shape(web.provider) == "Relax Fallback(Retry a, Retry b)"
-    assert web.provider.unsupported == "note"
-    assert web.provider.inner.after == (Blocked,)
-    assert {part.attempts for part in parts(web.provider) if isinstance(part, Retry)} == {7}
+    assert web.provider.layer.unsupported == "note"
+    assert web.provider.inner.layer.on == (Blocked,)
+    assert retries_of(web) == [Retry(7), Retry(7)]
     other = WebSearch([Stub("a"), Stub("b")], layers=[Around("again", Rank.RETRY)])
     assert shape(other.provider) == "Relax Fallback(again a, again b)"
 
@@ -521,7 +586,7 @@ def test_a_provider_that_searches_and_reads_has_one_layer_for_both():
     web = WebSearch(stub, reader=stub, layers=[Around()])
 
     assert shape(web.provider) == "Relax Around Retry stub"
-    assert web.provider is web.reader
+    assert web.provider.inner is web.reader
 
 
 def test_a_layer_that_cannot_read_is_skipped_when_pages_are_read():
@@ -529,8 +594,8 @@ def test_a_layer_that_cannot_read_is_skipped_when_pages_are_read():
     web = WebSearch(stub, reader=stub, layers=[SearchOnly()])
 
     assert shape(web.provider) == "Relax SearchOnly Retry stub"
-    assert shape(web.reader) == "Relax Retry stub"
-    assert web.provider.inner.inner is web.reader.inner
+    assert shape(web.reader) == "Retry stub"
+    assert web.provider.inner.inner is web.reader
 
 
 def test_the_providers_of_one_web_search_share_the_state_of_a_layer_and_two_web_searches_do_not():
@@ -539,8 +604,8 @@ def test_the_providers_of_one_web_search_share_the_state_of_a_layer_and_two_web_
     a, b = one.provider.inner.inner
     play(a.search(KELP), reply())
 
-    assert a.kept == b.kept == one.reader.inner.kept == ["kelp"]
-    assert other.provider.inner.inner[0].kept == layer.kept == []
+    assert a.seen == b.seen == one.reader.seen == ["kelp"]
+    assert other.provider.inner.inner[0].seen == []
 
 
 def test_a_copy_of_a_web_search_has_its_own_state():
@@ -548,51 +613,37 @@ def test_a_copy_of_a_web_search_has_its_own_state():
     twins = [copy.deepcopy(web), pickle.loads(pickle.dumps(web))]
     play(web.provider.search(KELP), reply())
 
-    assert web.provider.inner.kept == ["kelp"]
-    assert [twin.provider.inner.kept for twin in twins] == [[], []]
+    assert web.provider.inner.seen == ["kelp"]
+    assert [twin.provider.inner.seen for twin in twins] == [[], []]
 
 
-class Locked(Around):
-    def __init__(self, *args):
-        super().__init__(*args)
-        self.lock = threading.Lock()
-
-
-class ReturnsItself(Around):
-    def wrap(self, inner):
-        self.inner = inner
-        return self
-
-
-class Hides(Around):
-    def wrap(self, inner):
-        return Stub()
-
-
-class NoName(Around):
+class NoName(ProviderWrapper):
     name = None
 
 
-class Coroutine(Around):
+class Coroutine(ProviderWrapper):
     async def search(self, query):
         raise NotImplementedError
+
+
+def around(kind):
+    return [Around(make=lambda layer, _, inner: kind(layer, inner))]
 
 
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        (["retry"], "str has no method wrap"),
+        (["retry"], "str is not a layer: its base class must be"),
         ([Retry], r"Retry is a class: write Retry\(\)"),
-        ([Retry()(Stub())], "Retry already holds a provider"),
+        ([Retry()(Stub())], "_RetryProvider already holds a provider"),
         (Retry(), "give a list of layers, not Retry"),
         ("retry", "give a list of layers, not str"),
         ([Fallback(), Around("fuse", Rank.COMBINE)], "only one layer may combine several providers"),
         ([Around("x", "high")], "the rank of Around is not a number"),
-        ([Locked()], "Locked cannot be copied .*lock.* __deepcopy__"),
-        ([ReturnsItself()], r"ReturnsItself\.wrap\(inner\) must return a new layer"),
-        ([Hides()], r"Hides\.wrap\(inner\) must return a new layer"),
-        ([NoName()], "has no name"),
-        ([Coroutine()], "stub.search is an async def"),
+        (around(lambda layer, inner: Stub()), r"Around: start\(\) must return a function"),
+        (around(lambda layer, inner: inner), r"Around: start\(\) must return a function"),
+        (around(NoName), "has no name"),
+        (around(Coroutine), "stub.search is an async def"),
     ],
 )
 def test_anything_but_a_layer_is_refused(given, complaint):
@@ -616,7 +667,7 @@ def test_programs_and_tools_use_the_same_chain():
     for unsupported in ("raise", "note", None):
         play(web.provider.search(SearchQuery.of("kelp", unsupported=unsupported)), reply())
 
-    assert web.provider.inner.kept == ["kelp"] * 3
+    assert web.provider.inner.seen == ["kelp"] * 3
     assert "_relaxed" not in vars(web)
 
 
@@ -667,18 +718,18 @@ def settings_file(content):
 
 
 def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
-    settings_file("[layers.retry]\nattempts = 5\npause = 0.1\n[layers.relax]\n")
+    settings_file("[layers.retry]\nattempts = 5\nwait_initial = 0.1\n[layers.relax]\n")
     web = WebSearch(Stub())
 
-    assert (retry_of(web).attempts, retry_of(web).pause, web.provider.unsupported) == (5, 0.1, "note")
+    assert (retry_of(web).attempts, retry_of(web).wait_initial, web.provider.layer.unsupported) == (5, 0.1, "note")
     assert retry_of(WebSearch(Stub(), retry=Retry())).attempts == 3
     assert shape(WebSearch(Stub(), layers=None).provider) == "stub"
     assert retry_of(WebSearch(Stub(), retry=2)).attempts == 2
-    assert retry_of(WebSearch(Stub(), retry=2)).pause == 0.1
+    assert retry_of(WebSearch(Stub(), retry=2)).wait_initial == 0.1
     monkeypatch.setenv("WEB_SEARCH_ATTEMPTS", "4")
     assert retry_of(WebSearch(Stub())).attempts == 4
-    monkeypatch.setenv("WEB_SEARCH_LAYERS", '{"retry": {"pause": 0.2}}')
-    assert retry_of(WebSearch(Stub())).pause == 0.2
+    monkeypatch.setenv("WEB_SEARCH_LAYERS", '{"retry": {"wait_initial": 0.2}}')
+    assert retry_of(WebSearch(Stub())).wait_initial == 0.2
 
 
 @pytest.mark.parametrize(
@@ -703,16 +754,16 @@ def test_a_file_that_was_merely_found_sets_only_what_it_may(plugged):
     found = Path("websearch.toml")
     found.write_text('[layers.retry]\nattempts = 5\n[layers.relax]\nunsupported = "note"')
     web = WebSearch(Stub())
-    assert (retry_of(web).attempts, web.provider.unsupported) == (5, "note")
+    assert (retry_of(web).attempts, web.provider.layer.unsupported) == (5, "note")
 
-    settings_file("[layers.retry]\nattempts = 2\npause = 0.1")
-    found.write_text("[layers.retry]\nlongest = 1")
+    settings_file("[layers.retry]\nattempts = 2\nwait_initial = 0.1")
+    found.write_text("[layers.retry]\nwait_max = 1")
     retry = retry_of(WebSearch(Stub()))
-    assert (retry.attempts, retry.pause, retry.longest) == (2, 0.1, 1)
+    assert (retry.attempts, retry.wait_initial, retry.wait_max) == (2, 0.1, 1)
     for refused, complaint in {
         "[layers.retry]\nattempts = 3": "layers.retry.attempts: may not be more than 2 here",
-        "[layers.retry]\nlongest = 61": "layers.retry.longest: may not be more than 60 here",
-        "[layers.retry]\ninner = 3": "layers.retry.inner: may not be set here",
+        "[layers.retry]\nwait_max = 61": "layers.retry.wait_max: may not be more than 60 here",
+        "[layers.retry]\ninner = 3": "layers.retry: inner is not an option",
         "[layers.fallback]": "layers.fallback: may not be set here",
         "[layers.around]": "layers.around: may not be set here",
         "[layers]\nretry = 3": "layers: not a table for each layer",
@@ -740,22 +791,11 @@ def plugged(monkeypatch):
 
 def test_layers_plug_in_by_entry_points(plugged):
     @dataclass(frozen=True)
-    class Shout:
-        inner: object = None
+    class Shout(Layer):
         times: int = 1
-        kept: list = field(default_factory=list)
 
-        @property
-        def name(self):
-            return self.inner.name
-
-        def wrap(self, inner):
-            if self.times > 9:
-                raise ValueError("too loud")
-            return replace(self, inner=inner)
-
-        def search(self, query):
-            return self.inner.search(query)
+        def start(self):
+            return partial(Noting, self, [])
 
     def strict(times):
         raise ValueError("times: too many")
@@ -768,9 +808,9 @@ def test_layers_plug_in_by_entry_points(plugged):
     settings_file("[layers.shout]\ntimes = 3\n")
     assert layer_class("shout") is Shout
     assert shape(WebSearch(Stub()).provider) == "Relax Shout Retry stub"
-    assert WebSearch(Stub()).provider.inner.times == 3
-    assert shape(WebSearch(Stub(), layers=[Around()]).provider) == "Relax Around Shout Retry stub"
-    assert WebSearch(Stub(), layers=[Shout(times=4)]).provider.inner.times == 4
+    assert WebSearch(Stub()).provider.inner.layer.times == 3
+    assert shape(WebSearch(Stub(), layers=[Around()]).provider) == "Relax Shout Around Retry stub"
+    assert WebSearch(Stub(), layers=[Shout(times=4)]).provider.inner.layer.times == 4
     for wrong, complaint in {
         "[layers.shout]\ntime = 3": "layers.shout: .*time",
         "[layers.strict]\ntimes = 3": "layers.strict: times: too many",
@@ -795,7 +835,7 @@ def test_two_layers_of_one_name_are_refused(plugged, names):
 def test_the_built_in_layers_fit_the_port():
     for name in ("fallback", "relax", "retry"):
         layer: Layer = layer_class(name)()
-        assert callable(layer.wrap)
+        assert callable(layer.start())
         assert isinstance(layer.rank, Rank)
 
 

@@ -9,7 +9,7 @@ import pytest
 from websearch_core import WebSearch
 from websearch_core import errors as e
 from websearch_core.errors import AllProvidersFailed, ConfigurationError, Unavailable
-from websearch_core.events import Failover, LeftOut, listen
+from websearch_core.events import Failover, ProviderSkipped, listen
 from websearch_core.flow import Request
 from websearch_core.layers import Cache, Fallback, Fuse, Retry
 from websearch_core.models import Outcome, Page, SearchQuery, SearchResponse, SearchResult
@@ -162,7 +162,7 @@ def test_every_member_of_a_fusion_has_an_outcome_and_a_hook_hears_who_is_left_ou
         ("picky", "skipped", "unsupported_option"),
     ]
     assert response.notes == ("down failed (rate_limited): left out", "picky does not support topic: left out")
-    left_out = [event.as_json() for event in heard if isinstance(event, LeftOut)]
+    left_out = [event.as_json() for event in heard if isinstance(event, ProviderSkipped)]
     assert sorted(left_out, key=lambda data: data["provider"]) == [
         {"provider": "down", "error": "rate_limited"},
         {"provider": "picky", "error": "unsupported_option"},

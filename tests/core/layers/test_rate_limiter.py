@@ -92,7 +92,7 @@ async def test_async_calls_await_what_the_limiter_has_for_them(kind, method):
 
 def test_every_attempt_waits_for_it():
     limiter, answers = Limiter(), iter([reply(status=503), reply(status=503), reply()])
-    layer = Retry(pause=0)(Throttle(rate_limiter=limiter)(Service()))
+    layer = Retry(wait_initial=0)(Throttle(rate_limiter=limiter)(Service()))
     run(layer.search(KELP), lambda _: next(answers))
 
     assert len(limiter.asked) == 3

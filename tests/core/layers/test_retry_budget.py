@@ -76,7 +76,7 @@ def test_a_storm_of_calls_at_a_total_outage_sends_less_than_a_quarter_more_reque
 
 def test_without_a_budget_a_storm_triples(clock):
     service = Service()
-    call(Retry(budget=None)(service), 300)
+    call(Retry(extra_share=None)(service), 300)
 
     assert service.requests == 900
 
@@ -106,7 +106,7 @@ def test_the_budget_is_saved_up_again_when_the_service_works(clock):
 
 def test_searches_and_pages_of_a_provider_share_its_budget_and_other_providers_have_their_own(clock):
     one, other = Service(), Service("lantern")
-    web = WebSearch([one, other], reader=[one], retry=Retry(pause=0), layers=[Breaker(failures=99)])
+    web = WebSearch([one, other], reader=[one], retry=Retry(wait_initial=0), layers=[Breaker(failures=99)])
     for _ in range(20):
         with pytest.raises(ServiceError):
             web.search("kelp")
@@ -121,7 +121,7 @@ def test_searches_and_pages_of_a_provider_share_its_budget_and_other_providers_h
 def test_copies_and_pickles_start_with_a_full_budget(clock):
     layer = Retry()(Service())
     call(layer, 100)
-    for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer(Service())):
+    for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer.layer(Service())):
         copied.inner.requests = 0
         call(copied)
         assert copied.inner.requests == 3
@@ -165,7 +165,7 @@ class _Two:
 async def test_the_error_lists_the_attempts_of_an_async_search_too():
     service = Service()
     with pytest.raises(Unavailable) as caught:
-        await WebSearch(service, retry=Retry(pause=0)).asearch("kelp")
+        await WebSearch(service, retry=Retry(wait_initial=0)).asearch("kelp")
 
     assert len(caught.value.attempts) == service.requests == 3
 
@@ -189,15 +189,15 @@ def test_a_traceback_says_that_the_budget_is_used_up(clock):
     assert "Not tried again: beacon has failed often" in "".join(traceback.format_exception(error))
 
 
-@pytest.mark.parametrize("budget", [-1, "much", True, float("nan")])
-def test_a_budget_is_a_number(budget):
-    with pytest.raises(ConfigurationError, match="budget: must be a number of at least 0"):
-        Retry(budget=budget)
+@pytest.mark.parametrize("share", [-1, "much", True, float("nan")])
+def test_the_share_is_a_number(share):
+    with pytest.raises(ConfigurationError, match="extra_share: must be a number of at least 0"):
+        Retry(extra_share=share)
 
 
 def test_a_budget_of_zero_allows_only_what_was_saved_up(clock):
     service = Service()
-    layer = Retry(budget=0)(service)
+    layer = Retry(extra_share=0)(service)
     call(layer, 50)
     clock.now += 1000
     call(layer, 50)

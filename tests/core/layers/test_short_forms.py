@@ -19,7 +19,7 @@ LIMITER = Limiter()
     ("kind", "short", "layer"),
     [
         (Retry, 5, Retry(attempts=5)),
-        (Retry, Retry(pause=0), Retry(pause=0)),
+        (Retry, Retry(wait_initial=0), Retry(wait_initial=0)),
         (Cache, True, Cache()),
         (Cache, 600, Cache(max_age=600)),
         (Cache, "a.db", Cache(location="a.db")),

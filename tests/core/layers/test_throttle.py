@@ -85,7 +85,7 @@ def test_searches_pages_and_retries_wait_in_the_same_queue(simulate):
     answers = iter([reply(status=503), reply(), reply()])
     simulation = simulate(answer=lambda _: next(answers))
     throttle = Throttle()(Service(requests_per_second=1))
-    simulation.start("search", Retry(pause=0)(throttle).search(KELP))
+    simulation.start("search", Retry(wait_initial=0)(throttle).search(KELP))
     simulation.start("read", throttle.read("https://a.example/"), after=0.1)
     simulation.run()
 
@@ -318,13 +318,13 @@ def test_wrong_numbers_are_refused(options, complaint):
 
 
 def throttle_of(web):
-    return next((part for part in parts(web.provider) if isinstance(part, Throttle)), None)
+    return next((part for part in parts(web.provider) if isinstance(getattr(part, "layer", None), Throttle)), None)
 
 
 def test_it_is_a_default_and_none_removes_it():
     assert throttle_of(WebSearch("duckduckgo")).inner.name == "duckduckgo"
     assert throttle_of(WebSearch("duckduckgo", layers=None)) is None
-    assert throttle_of(WebSearch("duckduckgo", throttle=Throttle(requests_per_second=9))).requests_per_second == 9
+    assert throttle_of(WebSearch("duckduckgo", throttle=Throttle(requests_per_second=9))).layer.requests_per_second == 9
 
 
 def test_copies_and_pickles_have_an_empty_queue(simulate):
@@ -403,4 +403,4 @@ def test_a_single_flight_inside_is_throttled_too():
 
 
 def test_a_provider_whose_annotations_only_type_checkers_understand_has_a_shared_queue_too():
-    assert _identify(FakeWeb()) == _identify(FakeWeb()) != _identify(Service())
+    assert _identify([FakeWeb()]) == _identify([FakeWeb()]) != _identify([Service()])

@@ -51,7 +51,7 @@ def draw_layers(rng, shelves):
         return Rerank(score=score, depth=rng.choice([5, 20, 30]), weight=rng.choice([None, 0.3]))(inner)
 
     inner = tuple(rerank(one) if rng.random() < 0.2 else one for one in shelves)
-    fused = Fuse(depth=rng.choice([5, 20, 30]), k=rng.choice([0, 10]))(*inner)
+    fused = Fuse(results_per_provider=rng.choice([5, 20, 30]), k=rng.choice([0, 10]))(*inner)
     return rng.choice([fused, rerank(fused), rerank(shelves[0])])
 
 

@@ -13,8 +13,10 @@ from .._text.urls import is_web_url, serialize
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, Unsupported
 from ..provider._declare import field_notes
-from ._signature import WebSearchArguments
+from ..settings._values import describe_former
+from ._signature import WebSearchOptions
 
+_KNOWN = ("provider", *WebSearchOptions.__annotations__)
 _PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
 
 
@@ -47,7 +49,7 @@ def make_query(
     return SearchQuery.of(text, **given | ({"unsupported": unsupported} if unsupported else {}))
 
 
-def check_arguments(given: Iterable[str], known: Collection[str] = WebSearchArguments.__annotations__.keys()) -> None:
+def check_arguments(given: Iterable[str], known: Collection[str] = _KNOWN) -> None:
     """
     Check the names of the arguments of a `WebSearch`, or of a class that takes them.
 
@@ -64,10 +66,9 @@ def check_arguments(given: Iterable[str], known: Collection[str] = WebSearchArgu
 def find_line(name: str) -> str:
     """Return the line to write instead of *name*, which is an option elsewhere, or was one; empty if none is known."""
     from ..reading import ReadOptions
-    from ..settings._values import describe_former
 
     option = OTHER_NAMES.get(name, name)
-    if option in WebSearchArguments.__annotations__:
+    if option in _KNOWN:
         return f"{option}=..."
     if option in SearchOptions.__annotations__ and not describe_former(name):
         also = "; a retriever calls it k" if option == "limit" else ""
@@ -110,8 +111,9 @@ def check_placed(options: Iterable[str], known: Container[str]) -> None:
 
     """
     for name in options:
-        if name not in known and name in WebSearchArguments.__annotations__:
-            raise InvalidOption(f"{name}: not an option of a call; give it to WebSearch({name}=...)")
+        line = "" if name in known else f"{name}=..." if name in _KNOWN else describe_former(name)
+        if line:
+            raise InvalidOption(f"{name}: not an option of a call; give it to WebSearch({line})")
 
 
 def check_number(name: str, value: Any, least: int, error: type[WebSearchError] = ConfigurationError) -> int:

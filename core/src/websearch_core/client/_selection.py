@@ -32,12 +32,12 @@ from ..layers import (
     Throttle,
     leaves,
 )
-from ..layers._layer import check_inner, parts
-from ..layers._stack import Stack, rank
+from ..layers._layer import check_part, parts
+from ..layers._stack import Stack
 from ..models import SearchQuery
 from ..provider._declare import destinations
 from ..provider._http import check_options
-from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
+from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, needs_network
 from ..settings import Settings
 from ..settings._build import build, collect_options
 from ..settings._places import check_home
@@ -176,8 +176,7 @@ def check_provider(provider: Provider, settings: Settings) -> None:
     """
     guard = Guard.allowing(settings.internal)
     for part in parts(provider):
-        check_inner(part)
-        check_port(part)
+        check_part(part)
         check_transport(part, guard)
 
 
@@ -191,13 +190,13 @@ def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool
         automatic: We chose the providers, so fall back only when one is blocked.
 
     """
-    combine = Fallback(after=(Blocked,)) if automatic else Fallback()
+    combine = Fallback(on=(Blocked,)) if automatic else Fallback()
     return cast("SearchProvider", stack.chain(providers, "search", combine=combine))
 
 
 def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) -> PageReader:
     """Compose *readers* in the same way. A miss in the local index adds no note unless the index was requested."""
-    combine = Fallback(tacit=(PageNotFound,) if automatic else ())
+    combine = Fallback(silent_errors=(PageNotFound,) if automatic else ())
     return cast("PageReader", stack.chain(readers, "read", combine=combine))
 
 
@@ -229,7 +228,7 @@ def make_stack(
         if getattr(settings, name) is not False
     }
     defaults |= chosen | {name: settings.find_layer(name) for name in settings.layers}
-    has_breaker = any(rank(layer) == Rank.BREAKER for layer in defaults.values())
+    has_breaker = any(layer.rank == Rank.BREAKER for layer in defaults.values())
     return Stack(
         layers if layers is None else [*layers, *own], list(defaults.values()), [] if has_breaker else [Breaker()]
     )
@@ -243,7 +242,8 @@ def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -
         UnsupportedOption: It does not.
 
     """
-    relaxes = [part.unsupported for part in parts(provider) if isinstance(part, Relax)]
+    layers = [getattr(part, "layer", None) for part in parts(provider)]
+    relaxes = [layer.unsupported for layer in layers if isinstance(layer, Relax)]
     if not options or (options.get("unsupported") or next(iter(relaxes), "raise")) == "note":
         return
     query = SearchQuery.of("any", **options)

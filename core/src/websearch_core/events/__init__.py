@@ -29,14 +29,14 @@ __all__ = [
     "BreakerClosed",
     "BreakerOpened",
     "CacheHit",
+    "CallShared",
     "Charge",
     "Event",
     "Exchange",
     "Failover",
-    "Hedged",
+    "HedgeStarted",
     "Hook",
-    "Joined",
-    "LeftOut",
+    "ProviderSkipped",
     "ReadEnd",
     "ReadStart",
     "SearchEnd",
@@ -195,7 +195,7 @@ class Failover(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hedged(Event):
+class HedgeStarted(Event):
     """
     A provider has not answered yet, and the next one is asked too; the first answer counts.
 
@@ -206,7 +206,7 @@ class Hedged(Event):
 
     """
 
-    name: ClassVar[str] = "hedged"
+    name: ClassVar[str] = "hedge_started"
 
     provider: str
     next_provider: str
@@ -214,7 +214,7 @@ class Hedged(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeftOut(Event):
+class ProviderSkipped(Event):
     """
     `websearch_core.layers.Fuse` leaves out a provider that failed, and merges what the others found.
 
@@ -224,14 +224,14 @@ class LeftOut(Event):
 
     """
 
-    name: ClassVar[str] = "left_out"
+    name: ClassVar[str] = "provider_skipped"
 
     provider: str
     error: BaseException
 
 
 @dataclass(frozen=True, kw_only=True)
-class Joined(Event):
+class CallShared(Event):
     """
     A call got the answer of an identical one that was under way, and sent nothing itself.
 
@@ -240,7 +240,7 @@ class Joined(Event):
 
     """
 
-    name: ClassVar[str] = "joined"
+    name: ClassVar[str] = "call_shared"
 
     provider: str
 

@@ -29,8 +29,8 @@ from . import (
     Event,
     Exchange,
     Failover,
-    Hedged,
-    LeftOut,
+    HedgeStarted,
+    ProviderSkipped,
     ReadEnd,
     ReadStart,
     SearchEnd,
@@ -99,10 +99,10 @@ class EventLog:
             case Failover():
                 why = f"failed ({describe_error(event.error)})" if event.error else "found nothing"
                 log.info("%s %s: %s is next", event.provider, why, event.next_provider)
-            case Hedged():
+            case HedgeStarted():
                 first, other = event.provider, event.next_provider
                 log.info("%s has not answered after %.2f s: %s is asked too", first, event.seconds, other)
-            case LeftOut():
+            case ProviderSkipped():
                 log.info("%s is left out: %s", event.provider, describe_error(event.error))
             case BreakerOpened():
                 why = describe_error(event.error)

@@ -35,7 +35,7 @@ from .._text.media_types import parse_media_type
 from .._text.rates import RateLimit, parse_rate_limits
 from ..errors import TimedOut, WebSearchError
 from ._branches import check_branch, current_branch, gather, wait_for
-from ._flights import Flights, Shared
+from ._flights import Flights, SharedAnswer
 from ._hedges import ahedge, hedge
 
 __all__ = [
@@ -49,7 +49,7 @@ __all__ = [
     "Response",
     "Send",
     "Share",
-    "Shared",
+    "SharedAnswer",
     "Sleep",
     "Transport",
     "arun",
@@ -204,7 +204,7 @@ class Gather:
 @dataclass(frozen=True)
 class Share:
     """
-    A flow to run only once for all who want it at the same time; the answer is a `Shared`, or the error of the flow.
+    A flow to run only once for all who want it at the same time; the answer is a `SharedAnswer`, or the error.
 
     Args:
         flights: Where to look for one that is under way.

@@ -38,7 +38,7 @@ _leading: ContextVar[tuple[_Flight, ...]] = ContextVar(
 )  # what this context is the work of
 
 
-class Shared(NamedTuple):
+class SharedAnswer(NamedTuple):
     """
     The answer of shared work.
 
@@ -77,7 +77,7 @@ class Flights:
     def __reduce__(self) -> tuple[Any, ...]:
         return Flights, ()
 
-    def share(self, key: Hashable, work: Callable[[], Any]) -> Shared:
+    def share(self, key: Hashable, work: Callable[[], Any]) -> SharedAnswer:
         """
         Return what *work* returns: called by this caller, or by another thread that wants the same now.
 
@@ -92,9 +92,9 @@ class Flights:
                 break
             with suppress(_AnotherCallerError):
                 return self._join(key, work)
-        return Shared(work(), is_first=True, is_own=True)
+        return SharedAnswer(work(), is_first=True, is_own=True)
 
-    def _join(self, key: Hashable, work: Callable[[], Any]) -> Shared:
+    def _join(self, key: Hashable, work: Callable[[], Any]) -> SharedAnswer:
         flight = new = _Flight()
         answer: Any = _NOTHING
         try:
@@ -117,7 +117,7 @@ class Flights:
         return new.charge(answer, is_own=True)
 
     @passing_interrupts()
-    def _follow(self, flight: _Flight) -> Shared:
+    def _follow(self, flight: _Flight) -> SharedAnswer:
         branch = current_branch()
         wait([flight.done, *([branch.end] if branch else [])], timeout_left(), return_when=FIRST_COMPLETED)
         if branch is not None:
@@ -171,16 +171,16 @@ class Flights:
             del self._blocking[key]
             return False
 
-    async def ashare(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> Shared:
+    async def ashare(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> SharedAnswer:
         """Do the same as `share` among the tasks of the running event loop."""
         for _ in range(_JOINS):
             if self._get_flights_here().get(key) in _leading.get():
                 break
             with suppress(_AnotherCallerError):
                 return await self._ajoin(key, work)
-        return Shared(await work(), is_first=True, is_own=True)
+        return SharedAnswer(await work(), is_first=True, is_own=True)
 
-    async def _ajoin(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> Shared:
+    async def _ajoin(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> SharedAnswer:
         flights = self._get_flights_here()
         flight = flights.get(key)
         is_own = flight is None
@@ -244,8 +244,8 @@ class _Flight:
         self.waiting.add(caller)
         self.deadline.at = max(self.deadline.at, deadline())
 
-    def charge(self, answer: Any, *, is_own: bool = False) -> Shared:
-        return Shared(answer, next(self._charges) == 0, is_own)
+    def charge(self, answer: Any, *, is_own: bool = False) -> SharedAnswer:
+        return SharedAnswer(answer, next(self._charges) == 0, is_own)
 
     async def wait(self, caller: asyncio.Future[None]) -> None:
         """Wait until `wake`, or the time of *caller* is up, as `asyncio.wait` does in twice the time."""

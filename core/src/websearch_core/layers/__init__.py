@@ -1,15 +1,15 @@
 """
-Providers made of providers.
+What stands around providers: retries, caches, budgets, and what makes one provider of several.
 
-A layer wraps one provider or several and is a provider itself: it has a ``name``, and can search and read if the
-providers inside can. Its ``inner`` shows what it wraps, so that checks can look inside. To compose is to wrap, in the
-order that you write::
+A layer is a value with options. Called with a provider, it returns one that has the layer around it::
 
-    Fallback()(Retry()(Tavily(...)), Retry()(Brave(...)))
+    Fallback()(Retry(5)(Tavily(...)), Retry()(Brave(...)))
 
-`WebSearch` does it for you: ``WebSearch(["tavily", "brave"], layers=[Retry(5)])``. There the `Rank` of a layer
-decides its position, not its place in the list. Other packages register layers through the entry-point group
-``websearch_core.layers`` (name = "module:Class"), which makes them available in settings files.
+Each part of such a chain is a provider itself. Its ``inner`` shows what it is around, so that checks can look inside.
+
+`WebSearch` composes the chain for you: ``WebSearch(["tavily", "brave"], layers=[Retry(5)])``. There the `Rank` of a
+layer decides its position. Other packages register layers through the entry-point group ``websearch_core.layers``
+(name = "module:Class"), which makes them available in settings files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ._cache import Cache
 from ._caching.backend import CacheBackend, CacheStats
 from ._fallback import Fallback
 from ._fuse import Fuse
-from ._layer import Layer, Rank, leaves
+from ._layer import Layer, ProviderWrapper, Rank, leaves
 from ._rate_limiter import RateLimiter
 from ._relax import Relax
 from ._rerank import Rerank
@@ -46,6 +46,7 @@ __all__ = [
     "Fallback",
     "Fuse",
     "Layer",
+    "ProviderWrapper",
     "Rank",
     "RateLimiter",
     "Relax",

@@ -76,9 +76,6 @@ class Runs:
     _by_name: dict[Any, dict[str, Amount]] = field(default_factory=dict, repr=False)
     _by_object: MutableMapping[Any, dict[str, Amount]] = field(default_factory=weakref.WeakKeyDictionary, repr=False)
 
-    def __deepcopy__(self, _: object) -> Runs:
-        return Runs()
-
     def __reduce__(self) -> tuple[type[Runs], tuple[()]]:
         return Runs, ()
 

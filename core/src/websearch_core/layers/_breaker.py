@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Annotated, ClassVar, TypeVar
 
@@ -12,9 +13,19 @@ from ..events import BreakerClosed, BreakerOpened, emit
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
-from ..provider._ports import opens_pages
+from ..provider._ports import Provider, opens_pages
 from ._circuit import Circuit, Pass
-from ._layer import ProviderWrapper, Rank, check_inner, check_number, find_outage, leaves, read_many, reader, searcher
+from ._layer import (
+    Layer,
+    ProviderWrapper,
+    Rank,
+    check_number,
+    find_outage,
+    leaves,
+    read_many,
+    reader,
+    searcher,
+)
 
 T = TypeVar("T")
 
@@ -24,23 +35,22 @@ def _find_none(_: object) -> None:
 
 
 @dataclass(frozen=True)
-class Breaker(ProviderWrapper):
+class Breaker(Layer):
     """
     Refuse calls for a while after several temporary failures in a row, so that the next provider is asked at once.
 
-    A refusal is `Unavailable`, with ``retry_after``. After the rest one call is let through; it decides whether the
-    rest ends or doubles. A call counts as one failure, however often it was tried. What does not count: a call that was
-    cancelled, one whose own time was too short, one that a `Throttle` held back, a page that could not be read although
-    the service works, and errors that are not temporary. Pages that the built-in reader fetches never count.
+    A refusal is `Unavailable`, with ``retry_after``. Then one call is let through; if it fails, calls are
+    refused for twice the time. A call counts as one failure, however often it was tried. What does not count: a call
+    that was cancelled, one whose own time was too short, one that a `Throttle` held back, a page that could not be read
+    although the service works, and errors that are not temporary. Pages that the built-in reader fetches never count.
 
     By default, each provider of a chain of several has one.
 
     Args:
-        inner: The provider to ask; omit it in ``WebSearch(layers=[Breaker(...)])``.
         failures: Failures in a row after which calls are refused.
-        rest: Seconds to refuse them; doubled each time the call after that fails.
-        longest: Maximum seconds to refuse them.
-        patience: Seconds without an answer after which a call failed by timing out. If the caller's time was up
+        reset_timeout: Seconds to refuse them; doubled each time the call after that fails.
+        max_reset_timeout: Maximum seconds to refuse them.
+        min_timeout: Seconds without an answer after which a call failed by timing out. If the caller's time was up
             earlier, that does not count.
 
     Raises:
@@ -48,38 +58,50 @@ class Breaker(ProviderWrapper):
 
     """
 
-    rank: ClassVar[Rank] = Rank.BREAKER
+    rank: ClassVar[int] = Rank.BREAKER
+    renamed: ClassVar[Mapping[str, str]] = {
+        "rest": "reset_timeout",
+        "longest": "max_reset_timeout",
+        "patience": "min_timeout",
+    }
 
     failures: int = 5
-    rest: Annotated[float, FoundFile(at_most=60)] = 10.0
-    longest: Annotated[float, FoundFile(at_most=600)] = 300.0
-    patience: float = 3.0
-    _circuit: Circuit = field(init=False, repr=False, compare=False)
+    reset_timeout: Annotated[float, FoundFile(at_most=60)] = 10.0
+    max_reset_timeout: Annotated[float, FoundFile(at_most=600)] = 300.0
+    min_timeout: float = 3.0
 
     def __post_init__(self) -> None:
-        check_inner(self)
         check_number(self, "failures", minimum=1, integer=True)
-        for name in ("rest", "longest", "patience"):
+        for name in ("reset_timeout", "max_reset_timeout", "min_timeout"):
             check_number(self, name, minimum=0)
-        object.__setattr__(self, "_circuit", Circuit(self.failures, self.rest, self.longest))
+
+    def start(self) -> Callable[[Provider], Provider]:
+        """Return a function that puts this around a provider."""
+        return partial(_BreakerProvider, self)
+
+
+class _BreakerProvider(ProviderWrapper[Breaker]):
+    def __init__(self, layer: Breaker, inner: Provider) -> None:
+        super().__init__(layer, inner)
+        self._circuit = Circuit(layer.failures, layer.reset_timeout, layer.max_reset_timeout)
+        self._fetches = any(map(opens_pages, leaves(inner)))
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, unless the service keeps failing."""
-        return self._watch(lambda: searcher(self, self.inner).search(query))
+        return self._watch(lambda: searcher(self.inner).search(query))
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, unless the service keeps failing."""
-        return self._watch_reading(lambda: reader(self, self.inner).read(url))
+        return self._watch_reading(lambda: reader(self.inner).read(url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, unless the service keeps failing."""
-        return self._watch_reading(lambda: read_many(reader(self, self.inner), urls), find_outage)
+        return self._watch_reading(lambda: read_many(reader(self.inner), urls), find_outage)
 
     def _watch_reading(
         self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] = _find_none
     ) -> Flow[T]:
-        fetches = self.inner is not None and any(map(opens_pages, leaves(self.inner)))
-        return call() if fetches else self._watch(call, fault)
+        return call() if self._fetches else self._watch(call, fault)
 
     def _watch(self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] = _find_none) -> Flow[T]:
         admitted = self._circuit.enter()
@@ -111,7 +133,7 @@ class Breaker(ProviderWrapper):
             case ServiceError(temporary=False) | ServiceError(concerns_page=True):
                 return False
             case TimedOut():
-                return seconds >= self.patience
+                return seconds >= self.layer.min_timeout
             case RateLimited(status=None):  # nothing was sent
                 return False
         return isinstance(error, ServiceError)

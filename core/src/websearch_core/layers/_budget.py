@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 from ..errors import ConfigurationError, Unavailable, UnsafeURL, WebSearchError
 from ..events import Charge, emit
@@ -18,7 +19,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, Role
 from ._account import Account, Runs, current_account
 from ._amounts import MILLION, Amount, Limit, parse_limits
-from ._layer import ProviderWrapper, Rank, check_inner, leaves, read_many, reader, searcher
+from ._layer import Layer, ProviderWrapper, Rank, leaves, read_many, reader, searcher
 from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price, verbs_of
 from ._single_flight import is_free
 from ._usage import UsageFile
@@ -30,14 +31,14 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Budget(ProviderWrapper):
+class Budget(Layer):
     """
     Raise `BudgetExceeded` before a call that would pass a limit; count what is used.
 
     ::
 
         WebSearch(budget="1 USD/day")
-        WebSearch(layers=[Budget(limit=["10 USD/day", "1 USD/day per tenant", "20 calls"])])
+        WebSearch(layers=[Budget(["10 USD/day", "1 USD/day per tenant", "20 calls"])])
 
     Every attempt counts, also one that fails, since a service may bill it. It is one call, however many requests it
     sends, such as for several pages of results. An answer from a cache is free. What a call will cost is estimated by
@@ -46,7 +47,6 @@ class Budget(ProviderWrapper):
     and no more.
 
     Args:
-        inner: The provider to ask; omit it in ``WebSearch(layers=[Budget(...)])``.
         limit: One limit or several: ``"20 calls"`` in a run, ``"500 credits/month"``, ``"1 USD/day"``, and
             ``"0.1 USD/day per tenant"``. Days and months are those of UTC. A run is what `charge_to` names, as tools
             do; without it, all calls of one `WebSearch`. Credits are counted for each provider. None only counts.
@@ -62,46 +62,48 @@ class Budget(ProviderWrapper):
 
     """
 
-    rank: ClassVar[Rank] = Rank.BUDGET
+    rank: ClassVar[int] = Rank.BUDGET
 
     limit: str | Sequence[str] | None = None
     prices: Prices = field(default_factory=dict)
     usage_file: Path | str | None = None
     on_file_error: OnFileError = "raise"
-    _limits: tuple[Limit, ...] = field(init=False, repr=False, compare=False)
-    _runs: Runs = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_inner(self)
         check_prices(self.prices)
         if self.on_file_error not in get_args(OnFileError):
             raise ConfigurationError(f"Budget: on_file_error: must be one of {', '.join(get_args(OnFileError))}")
         if self.usage_file is not None and (not isinstance(self.usage_file, Path | str) or not str(self.usage_file)):
             raise ConfigurationError("Budget: usage_file: must be a path")
-        object.__setattr__(self, "_limits", parse_limits(self.limit))
-        object.__setattr__(self, "_runs", Runs())
-        for provider in leaves(self.inner) if self.inner else ():
-            self._require_price(provider, verbs_of(provider))
+        parse_limits(self.limit)
 
-    def wrap(self, inner: Provider, /) -> Self:
-        """Return a copy of this layer around *inner*; runs are counted together."""
-        wrapped = replace(self, inner=inner)
-        object.__setattr__(wrapped, "_runs", self._runs)
-        return wrapped
+    def start(self) -> Callable[[Provider], Provider]:
+        """Return a function that puts this around a provider; runs are counted together."""
+        return partial(_BudgetProvider, self, Runs())
+
+
+class _BudgetProvider(ProviderWrapper[Budget]):
+    def __init__(self, layer: Budget, runs: Runs, inner: Provider) -> None:
+        super().__init__(layer, inner)
+        self.runs, self.limits = runs, parse_limits(layer.limit)
+        is_needed = not self.limits or any(limit.period != "run" for limit in self.limits)
+        self.file = UsageFile.at(layer.usage_file) if is_needed or layer.usage_file is not None else None
+        for provider in leaves(inner):
+            self._require_price(provider, verbs_of(provider))
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, if the budget allows it."""
-        flow = searcher(self, self.inner).search
+        flow = searcher(self.inner).search
         return (yield from self._charge("search", query.limit, lambda: flow(query), lambda answer: [answer]))
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, if the budget allows it."""
-        flow = reader(self, self.inner).read
+        flow = reader(self.inner).read
         return (yield from self._charge("read", 1, lambda: flow(url), lambda page: [page]))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, if the budget allows it."""
-        provider = reader(self, self.inner)
+        provider = reader(self.inner)
 
         def pages(answers: list[Page | WebSearchError]) -> list[Page]:
             return [answer for answer in answers if isinstance(answer, Page)]
@@ -138,22 +140,18 @@ class Budget(ProviderWrapper):
 
     def _estimate(self, verb: Role, count: int) -> Estimate:
         """Add up what all providers inside may cost: one made of several may ask each."""
-        inside = leaves(self.inner) if self.inner else []
+        inside = leaves(self.inner)
         for provider in inside:
             self._require_price(provider, [verb])
-        each = [estimate(find_price(provider, verb, self.prices), count) for provider in inside]
+        each = [estimate(find_price(provider, verb, self.layer.prices), count) for provider in inside]
         if len(each) == 1:
             return each[0]
         once, request = (sum((getattr(one, part) for one in each), Amount()) for part in ("once", "request"))
         return Estimate(each[0].price, once, request)
 
-    def _file(self) -> UsageFile | None:
-        is_needed = not self._limits or any(limit.period != "run" for limit in self._limits)
-        return UsageFile.at(self.usage_file) if is_needed or self.usage_file is not None else None
-
     def _require_price(self, provider: Provider, verbs: Sequence[Role]) -> None:
-        prices = [find_price(provider, verb, self.prices) for verb in verbs]
-        for limit in self._limits:
+        prices = [find_price(provider, verb, self.layer.prices) for verb in verbs]
+        for limit in self.limits:
             if limit.unit != "calls" and prices and all(getattr(price, limit.unit) is None for price in prices):
                 raise unknown_price(provider, limit.unit)
 
@@ -161,7 +159,7 @@ class Budget(ProviderWrapper):
 class _Meter:
     """Counts one call: what was added for it, and whether anything was sent."""
 
-    def __init__(self, budget: Budget, estimate: Estimate, account: Account, day: date) -> None:
+    def __init__(self, budget: _BudgetProvider, estimate: Estimate, account: Account, day: date) -> None:
         self.added = Amount()
         self.estimate = estimate
         self._budget = budget
@@ -179,8 +177,8 @@ class _Meter:
 
     def add(self, amount: Amount, *, check: bool = True) -> Flow[None]:
         """Add *amount*, and check the limits; without a check, nothing is raised."""
-        name, runs, file = self._budget.name, self._budget._runs, self._budget._file()  # noqa: SLF001 - its own half
-        limits = self._budget._limits if check else ()  # noqa: SLF001
+        name, runs, file = self._budget.name, self._budget.runs, self._budget.file
+        limits = self._budget.limits if check else ()
         runs.add(self._account, name, amount, [limit for limit in limits if limit.period == "run"])
         with self._lock:
             self.added += amount
@@ -208,7 +206,7 @@ class _Meter:
         """Take everything back, at once: a call that is cancelled has no more effects."""
         with self._lock:
             self._is_over, written = True, self._written
-        runs, file = self._budget._runs, self._budget._file()  # noqa: SLF001 - its own half
+        runs, file = self._budget.runs, self._budget.file
         runs.add(self._account, self._budget.name, Amount() - self.added)
         if file is not None and written != Amount():
             try:
@@ -218,8 +216,7 @@ class _Meter:
 
     def settle(self, answers: _Answers) -> Flow[None]:
         """Correct the estimate by what the service says it charged."""
-        inside = leaves(self._budget.inner) if self._budget.inner else []
-        if len(inside) == 1:
+        if len(leaves(self._budget.inner)) == 1:
             cost = correct(self._budget.name, self.estimate.price, self.added, answers)
             if cost != self.added:
                 yield from self.add(cost - self.added, check=False)
@@ -249,7 +246,7 @@ class _Meter:
             raise
 
     def _may_ignore(self, error: WebSearchError) -> bool:
-        return self._budget.on_file_error == "ignore" and isinstance(error, ConfigurationError | Unavailable)
+        return self._budget.layer.on_file_error == "ignore" and isinstance(error, ConfigurationError | Unavailable)
 
 
 def _today() -> date:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -35,13 +35,13 @@ from ..models._outcomes import Outcome
 from ..provider._ports import Provider, needs_network
 from ._caching.backend import CacheBackend, MemoryBackend
 from ._caching.entries import VERSION, Entry
-from ._caching.http import Unchanged, Watch
+from ._caching.http import NotModified, Watch
 from ._caching.store import Store, open_backend
 from ._identity import Identity, describe_provider, describe_query, digest
 from ._layer import (
+    Layer,
     ProviderWrapper,
     Rank,
-    check_inner,
     check_number,
     leaves,
     read_each,
@@ -63,20 +63,17 @@ _IN_MEMORY = 64 * 2**20  # bytes of what must not be kept in a file
 class _Stores:
     """Where one `WebSearch` keeps its entries: what may be written somewhere, and what stays in this process."""
 
-    def __init__(self, location: str | Path | CacheBackend | None, max_bytes: int) -> None:
-        self._location, self._max_bytes = location, max_bytes
-        self.durable = Store(open_backend(location, max_bytes))
-        self.memory = Store(MemoryBackend(min(max_bytes, _IN_MEMORY)))
+    def __init__(self, layer: Cache) -> None:
+        self._layer = layer
+        self.durable = Store(layer.backend)
+        self.memory = Store(MemoryBackend(min(layer.max_bytes, _IN_MEMORY)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Stores, (self._location, self._max_bytes)
-
-    def __deepcopy__(self, memo: Any) -> _Stores:
-        return _Stores(self._location, self._max_bytes)  # a backend that the caller made is shared
+        return _Stores, (self._layer,)
 
 
 @dataclass(frozen=True)
-class Cache(ProviderWrapper):
+class Cache(Layer):
     """
     Keep answers and whole pages, and give them again without asking the service.
 
@@ -88,40 +85,34 @@ class Cache(ProviderWrapper):
     answer costs nothing; a hook hears a `CacheHit` with its age.
 
     Args:
-        inner: The provider to ask; omit it in ``WebSearch(layers=[Cache(...)])``.
         location: A file, ``:memory:``, a URL of Redis (``redis://localhost:6379/0``), or a backend. By default,
             ``answers.db`` in the user's cache folder.
         max_age: Seconds for which an answer or a page is given again.
         stale_if_error: Seconds for which it is given after that if the service fails; a note says so.
-        missing_age: Seconds for which a page that does not exist (404, 410) is remembered, and an answer of which a
-            part failed, such as a page of results.
+        not_found_max_age: Seconds for which a page that does not exist (404, 410) is remembered, and an answer of which
+            a part failed, such as a page of results.
         max_bytes: Maximum size of the file in bytes; the oldest entries go first.
         tenant: Whose entries these are; those of other tenants are never given.
-        despite_terms: Also write what the terms of its service do not allow to keep, such as Brave's.
+        ignore_terms: Also write what the terms of its service do not allow to keep, such as Brave's.
 
     Raises:
         ConfigurationError: A value is invalid.
 
     """
 
-    rank: ClassVar[Rank] = Rank.CACHE
+    rank: ClassVar[int] = Rank.CACHE
+    renamed: ClassVar[Mapping[str, str]] = {"missing_age": "not_found_max_age", "despite_terms": "ignore_terms"}
 
     location: str | Path | CacheBackend | None = field(default=None, repr=False)  # a URL may have a password
     max_age: float = 3600.0
     stale_if_error: float = 86_400.0
-    missing_age: float = 60.0
+    not_found_max_age: float = 60.0
     max_bytes: int = 256 * 2**20
     tenant: str = ""
-    despite_terms: bool = False
-    _stores: _Stores = field(init=False, repr=False, compare=False)
-    _made_of: str = field(default="", init=False, repr=False, compare=False)
-    _usual: Store = field(init=False, repr=False, compare=False)
-    _identity: Identity | None = field(default=None, init=False, repr=False, compare=False)
-    _is_remote: bool = field(default=False, init=False, repr=False, compare=False)
+    ignore_terms: bool = False
 
     def __post_init__(self) -> None:
-        check_inner(self)
-        for name in ("max_age", "stale_if_error", "missing_age"):
+        for name in ("max_age", "stale_if_error", "not_found_max_age"):
             check_number(self, name, minimum=0)
         check_number(self, "max_bytes", minimum=1, integer=True)
         if not isinstance(self.tenant, str):
@@ -129,18 +120,6 @@ class Cache(ProviderWrapper):
         is_backend = all(callable(getattr(self.location, method, None)) for method in ("get", "set"))
         if not (self.location is None or isinstance(self.location, str | Path) or is_backend) or self.location == "":
             raise ConfigurationError("Cache: location: must be a path, a URL of Redis, or a backend with get and set")
-        self._settle(_Stores(self.location, self.max_bytes))
-
-    def _settle(self, stores: _Stores) -> None:
-        """Find out what identifies the provider inside, and where its answers may be kept."""
-        described = describe_provider(self.inner) if self.inner else None
-        inside = leaves(self.inner) if self.inner else []
-        open_terms = self.despite_terms or not any(map(_forbids_recording, inside))
-        object.__setattr__(self, "_identity", Identity(self.inner) if self.inner else None)
-        object.__setattr__(self, "_is_remote", any(map(needs_network, inside)))
-        object.__setattr__(self, "_stores", stores)
-        object.__setattr__(self, "_made_of", digest(described) if described else secrets.token_hex(16))
-        object.__setattr__(self, "_usual", stores.durable if described and open_terms else stores.memory)
 
     @classmethod
     def of(cls, short: Any, /) -> Self:
@@ -150,27 +129,32 @@ class Cache(ProviderWrapper):
         return cls(max_age=short) if isinstance(short, int | float) else super().of(short)
 
     @property
-    def _store(self) -> Store:
-        """Where the entries of this caller are: in memory if not all that distinguishes it from others can be shown."""
-        return self._stores.memory if current_caller().own and not self.tenant else self._usual
-
-    @property
     def backend(self) -> CacheBackend:
         """Where the entries are that may be written."""
-        return self._stores.durable.backend
+        return open_backend(self.location, self.max_bytes)
 
-    def wrap(self, inner: Provider, /) -> Self:
-        """Return a copy of this layer around *inner*, which keeps its entries in the same place."""
-        wrapped = replace(self, inner=inner)
-        wrapped._settle(self._stores)  # noqa: SLF001 - an instance of this class
-        return wrapped
+    def start(self) -> Callable[[Provider], Provider]:
+        """Return a function that puts this around a provider; all of them keep their entries in one place."""
+        return partial(_CacheProvider, self, _Stores(self))
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return replace(self, inner=copy.deepcopy(self.inner, memo))
+
+class _CacheProvider(ProviderWrapper[Cache]):
+    def __init__(self, layer: Cache, stores: _Stores, inner: Provider) -> None:
+        super().__init__(layer, inner)
+        described, inside = describe_provider(inner), leaves(inner)
+        open_terms = layer.ignore_terms or not any(map(_forbids_recording, inside))
+        self._identity, self._is_remote = Identity(inner), any(map(needs_network, inside))
+        self._made_of = digest(described) if described else secrets.token_hex(16)
+        self._stores, self._usual = stores, stores.durable if described and open_terms else stores.memory
+
+    @property
+    def _store(self) -> Store:
+        """Where the entries of this caller are: in memory if not all that distinguishes it from others can be shown."""
+        return self._stores.memory if current_caller().own and not self.layer.tenant else self._usual
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, or give the answer to an earlier search."""
-        provider = searcher(self, self.inner)
+        provider = searcher(self.inner)
         what = describe_query(query)
         if what is None or not self._is_remote:
             return (yield from provider.search(query))
@@ -179,14 +163,14 @@ class Cache(ProviderWrapper):
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, or give the page as it was read earlier."""
-        provider = reader(self, self.inner)
+        provider = reader(self.inner)
         if not self._is_remote:
             return (yield from provider.read(url))
         return name_page(url, (yield from self._keep(self._page_key(url), Page, lambda: provider.read(url))))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, in one request for those that were not read earlier."""
-        provider = reader(self, self.inner)
+        provider = reader(self.inner)
         if not self._is_remote:
             return (yield from read_many(provider, urls))
         if not reads_batches(provider):
@@ -225,7 +209,7 @@ class Cache(ProviderWrapper):
         began = monotonic()
         try:
             answer: A | WebSearchError = yield from watch.watch(ask())
-        except Unchanged:
+        except NotModified:
             assert entry is not None
             is_kept = watch.lifetime.is_storable
             yield from self._save({key: entry.renew(watch.lifetime) if is_kept else None}, erase=not is_kept)
@@ -270,14 +254,14 @@ class Cache(ProviderWrapper):
         fresh, stale = self._find_bounds(entry)
         if entry.is_brief:
             return fresh
-        return max(self.max_age, fresh + max(stale, _ASK if entry.validators else 0.0))
+        return max(self.layer.max_age, fresh + max(stale, _ASK if entry.validators else 0.0))
 
     def _find_bounds(self, entry: Entry) -> tuple[float, float]:
         """Return the seconds for which *entry* is fresh, and then stale."""
+        fresh = min(self.layer.max_age, inf if entry.fresh is None else entry.fresh)
         if entry.is_brief:
-            return min(self.missing_age, self.max_age, inf if entry.fresh is None else entry.fresh), 0.0
-        fresh = min(self.max_age, inf if entry.fresh is None else entry.fresh)
-        return fresh, min(self.stale_if_error, inf if entry.stale is None else entry.stale)
+            return min(fresh, self.layer.not_found_max_age), 0.0
+        return fresh, min(self.layer.stale_if_error, inf if entry.stale is None else entry.stale)
 
     def _use(self, work: Callable[..., Any], *arguments: Any) -> Flow[Any]:
         """Do *work* off the event loop; a blocking call needs no other thread for what ends soon by itself."""
@@ -287,7 +271,7 @@ class Cache(ProviderWrapper):
     def _is_fresh(self, entry: Entry) -> bool:
         """Return whether *entry* may be given without asking; who reads on needs the page that it began with."""
         fresh, _ = self._find_bounds(entry)
-        return entry.age < (self.max_age if reads_on() and not entry.missing else fresh)
+        return entry.age < (self.layer.max_age if reads_on() and not entry.missing else fresh)
 
     def _give(self, entry: Entry, *, stale: bool = False, validated: bool = False) -> Any:
         emit(CacheHit(provider=self.name, age=entry.age, stale=stale, validated=validated))
@@ -309,9 +293,8 @@ class Cache(ProviderWrapper):
         return self._key(["read", identify(url), *describe_choices()])
 
     def _key(self, what: Sequence[Any]) -> str:
-        assert self._identity is not None  # whoever calls it has looked at the provider inside
         caller = self._identity.caller()
-        whose = [self.tenant, caller.tenant, caller.policy, "" if self.tenant else caller.own]
+        whose = [self.layer.tenant, caller.tenant, caller.policy, "" if self.layer.tenant else caller.own]
         return self._identity.of([VERSION, whose, self._made_of, what])
 
 

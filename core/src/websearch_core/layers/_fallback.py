@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, TypeVar
 
 from .._runtime.bugs import contain_bugs
@@ -16,14 +17,14 @@ from ..errors import (
     UnsupportedOption,
     WebSearchError,
 )
-from ..events import Failover, Hedged, emit
+from ..events import Failover, HedgeStarted, emit
 from ..events._observe import is_empty
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import MORE_HIDDEN
 from ..provider._ports import Provider, helps_after
-from ._hedging import Hedging
-from ._layer import Rank, check_inner, check_number, empty_error, leaves, options_of, read_many, reader, searcher
+from ._hedging import Hedging, parse_hedge
+from ._layer import Layer, ProviderGroup, Rank, check_number, leaves, read_many, reader, searcher
 from ._single_flight import is_free
 from ._trail import MostlyHidden, NothingFound, Trail, Turn
 
@@ -31,7 +32,7 @@ A = TypeVar("A", SearchResponse, Page)
 
 
 @dataclass(frozen=True)
-class Fallback:
+class Fallback(Layer):
     """
     Ask providers in order until one answers. The ``outcomes`` of the answer say how each ended, and a note who failed.
 
@@ -41,9 +42,8 @@ class Fallback:
     that fails, the page is the answer.
 
     Args:
-        inner: The providers to ask, in order; omit it in ``WebSearch(layers=[Fallback(...)])``.
-        after: The errors after which the next provider is asked; any other error ends the search.
-        tacit: The errors that the note does not mention.
+        on: The errors after which the next provider is asked; any other error ends the search.
+        silent_errors: The errors that the note does not mention.
         on_empty: Whether the next provider is also asked if one finds nothing. If none finds anything, the first empty
             answer is returned.
         hedge: When to ask the next provider too, without giving up the first: after so many seconds, or after a
@@ -56,19 +56,17 @@ class Fallback:
 
     """
 
-    rank: ClassVar[Rank] = Rank.COMBINE
+    rank: ClassVar[int] = Rank.COMBINE
+    renamed: ClassVar[Mapping[str, str]] = {"tacit": "silent_errors", "after": "on"}
 
-    inner: tuple[Provider, ...] = field(default=(), kw_only=True)
-    after: tuple[type[WebSearchError], ...] = (ServiceError, UnsupportedOption)
-    tacit: tuple[type[WebSearchError], ...] = ()
+    on: tuple[type[WebSearchError], ...] = (ServiceError, UnsupportedOption)
+    silent_errors: tuple[type[WebSearchError], ...] = ()
     on_empty: bool = False
     hedge: float | str | None = None
     hedge_share: float = 0.05
-    _hedging: Hedging | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_inner(self)
-        for name in ("after", "tacit"):
+        for name in ("on", "silent_errors"):
             kinds = getattr(self, name)
             if not isinstance(kinds, tuple) or not all(
                 isinstance(k, type) and issubclass(k, WebSearchError) for k in kinds
@@ -78,49 +76,34 @@ class Fallback:
             raise ConfigurationError("Fallback: on_empty: must be True or False")
         check_number(self, "hedge_share", minimum=0)
         if self.hedge is not None:
-            object.__setattr__(self, "_hedging", Hedging(self.hedge, self.hedge_share))
+            parse_hedge(self.hedge)
 
-    @property
-    def name(self) -> str:
-        """The names of the providers, in order."""
-        if not self.inner:
-            raise empty_error(self)
-        return "|".join(provider.name for provider in self.inner)
+    def start(self) -> Callable[..., Provider]:
+        """Return a function that makes one provider of several."""
+        return partial(_FallbackProvider, self)
 
-    @property
-    def options(self) -> frozenset[str]:
-        """The options that any of them supports."""
-        return frozenset().union(*map(options_of, self.inner))
 
-    @property
-    def providers(self) -> tuple[Provider, ...]:
-        """The same as ``inner``."""
-        return self.inner
+class _FallbackProvider(ProviderGroup[Fallback]):
+    separator = "|"
 
-    def __call__(self, *inner: Provider) -> Fallback:
-        """Combine providers by hand: ``Fallback()(one, other)``."""
-        return self.wrap(inner)
-
-    def wrap(self, inner: tuple[Provider, ...], /) -> Fallback:
-        """Return a copy of this layer around *inner*."""
-        return replace(self, inner=inner)
+    def __init__(self, layer: Fallback, *inner: Provider) -> None:
+        super().__init__(layer, *inner)
+        self._hedging = None if layer.hedge is None else Hedging(layer.hedge, layer.hedge_share)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search with the first provider that succeeds."""
         return self._try_each(
-            lambda provider: contain_bugs(lambda: searcher(self, provider).search(query), provider.name, "search")
+            lambda provider: contain_bugs(lambda: searcher(provider).search(query), provider.name, "search")
         )
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read with the first provider that succeeds."""
-        return self._try_each(lambda provider: contain_bugs(lambda: reader(self, provider).read(url), provider.name))
+        return self._try_each(lambda provider: contain_bugs(lambda: reader(provider).read(url), provider.name))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages with the first provider, those that it cannot read with the next, and so on."""
-        if not self.inner:
-            raise empty_error(self)
         answers: dict[str, Page | WebSearchError] = {}
-        trails: dict[str, Trail[Page]] = {url: Trail(self.tacit) for url in urls}
+        trails: dict[str, Trail[Page]] = {url: Trail(self.layer.silent_errors) for url in urls}
         for n, provider in enumerate(self.inner, 1):
             left = [url for url in trails if url not in answers]
             for url in [url for url in left if n > 1 and not trails[url].is_helped_by(provider)]:
@@ -150,17 +133,15 @@ class Fallback:
         if not urls:
             return {}
         try:
-            pages = yield from contain_bugs(lambda: read_many(reader(self, provider), urls), provider.name)
+            pages = yield from contain_bugs(lambda: read_many(reader(provider), urls), provider.name)
         except WebSearchError as failure:
-            if not (isinstance(failure, self.after) or any(trails[url].has_answer for url in urls)):
+            if not (isinstance(failure, self.layer.on) or any(trails[url].has_answer for url in urls)):
                 raise
             return dict.fromkeys(urls, failure)
         return dict(zip(urls, pages, strict=True))
 
     def _try_each(self, ask: Callable[[Provider], Flow[A]]) -> Flow[A]:
-        if not self.inner:
-            raise empty_error(self)
-        trail: Trail[A] = Trail(self.tacit)
+        trail: Trail[A] = Trail(self.layer.silent_errors)
         left = list(self.inner)
         while left:
             turns = yield from self._take_turns(ask, left, self._lost(trail))
@@ -176,11 +157,11 @@ class Fallback:
 
     def _lost(self, trail: Trail[A]) -> tuple[type[WebSearchError], ...]:
         """Return the errors that do not end the call: all of them, once there is an answer."""
-        return (WebSearchError,) if trail.has_answer else (*self.after, NothingFound)
+        return (WebSearchError,) if trail.has_answer else (*self.layer.on, NothingFound)
 
     def _is_lacking(self, answer: SearchResponse | Page, others: Sequence[Provider]) -> bool:
         """Return whether more of a page is hidden than shown, and one of *others* may show the rest."""
-        if not (isinstance(answer, Page) and issubclass(NeedsBrowser, self.after)):
+        if not (isinstance(answer, Page) and issubclass(NeedsBrowser, self.layer.on)):
             return False
         is_hidden = any(note.endswith(MORE_HIDDEN) for note in answer.notes)
         return is_hidden and any(NeedsBrowser in helps_after(leaf) for one in others for leaf in leaves(one))
@@ -214,7 +195,7 @@ class Fallback:
                 return None
             turns.append(Turn(left.pop(0)))
             first.late_after = after
-            emit(Hedged(provider=first.provider.name, next_provider=turns[1].provider.name, seconds=after))
+            emit(HedgeStarted(provider=first.provider.name, next_provider=turns[1].provider.name, seconds=after))
             return self._ask(turns[1], ask, left)
 
         ends = yield Hedge(self._ask(first, ask, left), make_second, after)
@@ -223,7 +204,7 @@ class Fallback:
         if not any(turn.answer for turn in turns):
             for turn in turns:
                 turn.end = turn.end or TimedOut("no answer within the time allowed", provider=turn.provider.name)
-                if isinstance(turn.end, WebSearchError) and not isinstance(turn.end, (*self.after, NothingFound)):
+                if isinstance(turn.end, WebSearchError) and not isinstance(turn.end, (*self.layer.on, NothingFound)):
                     raise turn.end
         return turns
 
@@ -234,13 +215,13 @@ class Fallback:
                 answer = yield from ask(turn.provider)
         finally:
             turn.stop()
-        if self.on_empty and is_empty(answer):
+        if self.layer.on_empty and is_empty(answer):
             raise NothingFound(answer)
         if self._is_lacking(answer, others):
             raise MostlyHidden(answer)
         return answer
 
     def _announce(self, provider: Provider, end: object, left: Sequence[Provider]) -> None:
-        if left and not isinstance(end, self.tacit):
+        if left and not isinstance(end, self.layer.silent_errors):
             error = end if isinstance(end, WebSearchError) and not isinstance(end, NothingFound) else None
             emit(Failover(provider=provider.name, next_provider=left[0].name, error=error))

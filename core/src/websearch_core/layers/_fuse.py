@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple
@@ -19,14 +19,14 @@ from ..errors import (
     UnsupportedOption,
     WebSearchError,
 )
-from ..events import LeftOut, emit
+from ..events import ProviderSkipped, emit
 from ..events._observe import find_outcomes
 from ..flow import Flow, Gather
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ..models._outcomes import Outcome
 from ..provider._ports import Provider
 from ._depth import deepen, find_depth, split, take_page
-from ._layer import Rank, check_inner, check_number, empty_error, leaves, options_of, searcher
+from ._layer import Layer, ProviderGroup, Rank, check_number, leaves, searcher
 from ._merge import Answer, merge_answers
 
 _LEFT_OUT = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
@@ -40,61 +40,47 @@ class _Asked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Fuse:
+class Fuse(Layer):
     """
     Search with several providers at once, and merge their results by reciprocal rank fusion.
 
     A page that several of them find comes first; ``found_by`` says who found it, and at which rank. A provider that
-    fails, is too slow or does not support an option is left out, with a note, a `LeftOut` for a hook, and its outcome
-    in ``outcomes``. With this layer, pages are still read by one reader after the other.
+    fails, is too slow or does not support an option is left out, with a note, a `ProviderSkipped` for a hook, and its
+    outcome in ``outcomes``. With this layer, pages are still read by one reader after the other.
 
     Args:
-        inner: The providers to ask; omit it in ``WebSearch(layers=[Fuse(...)])``.
         k: The constant of reciprocal rank fusion: the smaller, the more the first ranks count.
-        depth: How many results of each provider to merge together, if it returns that many for one request; for more,
-            the next ones are asked for, too. More than the limit of the query makes the merged ranking better.
-        patience: The share of the time of the search that is spent on waiting for the providers, up to 1.
+        results_per_provider: How many results of each to merge together, if it returns that many for one request; for
+            more, the next ones are asked for, too. More than the limit of the query makes the merged ranking better.
+        wait_for_others: The share of the time of the search that is spent on waiting for the providers, up to 1.
 
     Raises:
         ConfigurationError: A value is invalid.
 
     """
 
-    rank: ClassVar[Rank] = Rank.COMBINE
+    rank: ClassVar[int] = Rank.COMBINE
+    renamed: ClassVar[Mapping[str, str]] = {"depth": "results_per_provider", "patience": "wait_for_others"}
 
-    inner: tuple[Provider, ...] = field(default=(), kw_only=True)
     k: float = 10
-    depth: int = 20
-    patience: float = 0.8
+    results_per_provider: int = 20
+    wait_for_others: float = 0.8
 
     def __post_init__(self) -> None:
-        check_inner(self)
         check_number(self, "k", minimum=0)
-        check_number(self, "depth", minimum=1, integer=True)
-        check_number(self, "patience", minimum=0)
-        if not 0 < self.patience <= 1 or self.k == math.inf:
-            wrong = "k: must be finite" if self.k == math.inf else "patience: must be more than 0, and at most 1"
+        check_number(self, "results_per_provider", minimum=1, integer=True)
+        check_number(self, "wait_for_others", minimum=0)
+        if not 0 < self.wait_for_others <= 1 or self.k == math.inf:
+            wrong = "k: must be finite" if self.k == math.inf else "wait_for_others: must be more than 0, and at most 1"
             raise ConfigurationError(f"Fuse: {wrong}")
 
-    @property
-    def name(self) -> str:
-        """The names of the providers, in order."""
-        if not self.inner:
-            raise empty_error(self)
-        return "+".join(provider.name for provider in self.inner)
+    def start(self) -> Callable[..., Provider]:
+        """Return a function that makes one provider of several."""
+        return partial(_FuseProvider, self)
 
-    @property
-    def options(self) -> frozenset[str]:
-        """The options that any of them supports."""
-        return frozenset().union(*map(options_of, self.inner))
 
-    def __call__(self, *inner: Provider) -> Fuse:
-        """Combine providers by hand: ``Fuse()(one, other)``."""
-        return self.wrap(inner)
-
-    def wrap(self, inner: tuple[Provider, ...], /) -> Fuse:
-        """Return a copy of this layer around *inner*."""
-        return replace(self, inner=inner)
+class _FuseProvider(ProviderGroup[Fuse]):
+    separator = "+"
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """
@@ -104,10 +90,8 @@ class Fuse:
             AllProvidersFailed: None of them answered.
 
         """
-        if not self.inner:
-            raise empty_error(self)
         asks = [self._ask(provider, query) for provider in self.inner]
-        with time_limit(time_left() * self.patience):
+        with time_limit(time_left() * self.layer.wait_for_others):
             asked: Sequence[_Asked] = yield Gather(asks, limit=len(asks))
         answers = [one.found for one in asked if isinstance(one.found, Answer)]
         failures = [one.found for one in asked if isinstance(one.found, WebSearchError)]
@@ -116,7 +100,7 @@ class Fuse:
         if not answers:
             reasons = "; ".join(failure.summary for failure in failures)
             raise AllProvidersFailed(f"every provider failed: {reasons}", failures)
-        merged = merge_answers(answers, self.k)
+        merged = merge_answers(answers, self.layer.k)
         notes = [
             _describe_absence(provider.name, one.found)
             for provider, one in zip(self.inner, asked, strict=True)
@@ -132,13 +116,13 @@ class Fuse:
             answer = yield from contain_bugs(partial(self._search, provider, query), provider.name, "search")
         except WebSearchError as failure:
             if isinstance(failure, _LEFT_OUT):
-                emit(LeftOut(provider=provider.name, error=failure))
+                emit(ProviderSkipped(provider=provider.name, error=failure))
             return _Asked(failure, (Outcome.of_failure(provider.name, monotonic() - began, failure),))
         return _Asked(answer, find_outcomes(answer.response, provider.name, monotonic() - began))
 
     def _search(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
-        depth = find_depth(provider, self.depth)
-        response = yield from searcher(self, provider).search(deepen(query, depth))
+        depth = find_depth(provider, self.layer.results_per_provider)
+        response = yield from searcher(provider).search(deepen(query, depth))
         inside, outside = split(response.results, query)
         response = response.model_copy(update={"results": (*inside, *outside)})
         engines = [_find_engines(provider, result) for result in response.results]

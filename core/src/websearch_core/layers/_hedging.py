@@ -27,7 +27,7 @@ class Hedging:
     """
 
     def __init__(self, hedge: float | str, share: float) -> None:
-        self._seconds, self._percentile = _parse(hedge)
+        self._seconds, self._percentile = parse_hedge(hedge)
         self._settings = hedge, share
         self._bucket = Bucket(share, start=1.0)
         self._times: dict[str, deque[float]] = {}
@@ -56,7 +56,14 @@ class Hedging:
                 self._times.setdefault(provider, deque(maxlen=_KEPT)).append(seconds)
 
 
-def _parse(hedge: float | str) -> tuple[float, float | None]:
+def parse_hedge(hedge: float | str) -> tuple[float, float | None]:
+    """
+    Return seconds, or the percentile that takes their place.
+
+    Raises:
+        ConfigurationError: *hedge* is neither.
+
+    """
     if isinstance(hedge, str) and hedge[:1] == "p" and hedge[1:].isdecimal() and 50 <= int(hedge[1:]) <= 99:
         return 0.0, int(hedge[1:]) / 100
     if isinstance(hedge, bool) or not isinstance(hedge, int | float) or not hedge > 0:

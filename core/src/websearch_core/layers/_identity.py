@@ -18,7 +18,7 @@ from .._runtime.turns import current_tenant
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ..provider._ports import Provider
-from ._layer import Rank, held, leaves, parts
+from ._layer import Rank, held, leaves, parts, rank_of
 
 # Layers of these ranks decide whether and when a provider is asked, not what it answers.
 _SILENT = {Rank.THROTTLE, Rank.BUDGET, Rank.RETRY, Rank.BREAKER, Rank.CACHE, Rank.SINGLE_FLIGHT}
@@ -48,14 +48,15 @@ def describe_provider(provider: Provider) -> list[Any] | None:
     described: list[Any] = []
     for part in parts(provider):
         inner = held(part)
-        if inner and getattr(part, "rank", None) in _SILENT:
+        if inner and rank_of(part) in _SILENT:
             continue
-        if not dataclasses.is_dataclass(part):
+        made_of: Any = getattr(part, "layer", part)
+        if not dataclasses.is_dataclass(made_of):
             return None
-        own = [field.name for field in dataclasses.fields(part) if field.init and not (inner and field.name == "inner")]
+        own = [one.name for one in dataclasses.fields(made_of) if one.init and not (inner and one.name == "inner")]
         try:
-            options = {name: _plain(getattr(part, name)) for name in own}
-            described.append([_plain(type(part)), part.name, options, len(inner)])
+            options = {name: _plain(getattr(made_of, name)) for name in own}
+            described.append([_plain(type(made_of)), part.name, options, len(inner)])
         except TypeError:
             return None
     return described
@@ -77,7 +78,7 @@ class Identity:
 
     def __init__(self, provider: Provider) -> None:
         self._leaves = leaves(provider)
-        self._has_budget = any(getattr(part, "rank", None) == Rank.BUDGET for part in parts(provider))
+        self._has_budget = any(rank_of(part) == Rank.BUDGET for part in parts(provider))
 
     def caller(self) -> Caller:
         """Return who asks, with the tenant if a budget inside charges it: others do not share the answer."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
-from typing import Any, Protocol, Self, cast
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 from .._runtime.bugs import contain_bugs
 from ..errors import BadResponse, ConfigurationError, ServiceError, UnsafeURL, WebSearchError
 from ..flow import Flow, Gather
-from ..models import Page
-from ..provider._ports import BatchReader, PageReader, Provider, Role, SearchProvider, can
+from ..models import Page, SearchQuery, SearchResponse
+from ..provider._ports import BatchReader, PageReader, Provider, Role, SearchProvider, can, check_port
 
 _BATCH = 20  # pages; for readers that do not say how many they can read at once
 _MAX_DEPTH = 100  # layers around each other
@@ -20,10 +20,11 @@ _MAX_DEPTH = 100  # layers around each other
 
 class Rank(IntEnum):
     """
-    The position of a layer, from the provider outwards.
+    Where a layer stands, counted from the provider outwards: the lower the rank, the closer to the provider.
 
-    Layers below ``COMBINE`` wrap each provider, the others wrap all of them together. So a retry waits for the throttle
-    and is charged to the budget, and an answer from the cache is free. Any number in between is a valid rank.
+    Layers of the same rank stand in the order of their list, from the provider outwards as well. Those below
+    ``COMBINE`` are put around each provider, the others around all of them together. So a retry waits for the throttle
+    and is charged to the budget, and an answer from the cache is free. Any number in between is a rank, too.
     """
 
     ROBOTS = 5
@@ -33,77 +34,192 @@ class Rank(IntEnum):
     BREAKER = 40
     CACHE = 50
     SINGLE_FLIGHT = 60
-    OUTERMOST = 70  # around one provider; the default for a layer without a rank
+    OUTERMOST = 70  # around each provider; the default for a layer without a rank
     COMBINE = 100  # combines several providers into one, such as `Fallback`
     RERANK = 110
     RELAX = 120
     POLICY = 130
 
 
-class Layer(Protocol):
-    """
-    A provider made of another, or of several.
-
-    A layer that you put around a provider yourself needs only `inner`. With `wrap` it also works in
-    ``WebSearch(layers=[...])``, where its number ``rank`` decides its position, by default `Rank.OUTERMOST`.
-    """
-
-    @property
-    def inner(self) -> Provider | tuple[Provider, ...] | None:
-        """What it wraps, so that checks can look inside; None or ``()`` before `wrap`."""
-        ...
-
-    def wrap(self, inner: Any, /) -> Any:
-        """
-        Return a new layer like this one around *inner*; do not change this one.
-
-        *inner* is a provider, or with the rank ``COMBINE`` a tuple of them. State that the new layer shares with this
-        one is shared by all providers of one `WebSearch` only: each `WebSearch` first makes a deep copy of its layers.
-        """
-        ...
+L_co = TypeVar("L_co", bound="Layer", covariant=True)
 
 
 @dataclass(frozen=True)
-class ProviderWrapper:
+class Layer:
     """
-    Base of the layers around one provider; they have its name and options.
+    The options of a layer: a value, without state. Base of all layers, which are frozen dataclasses.
 
-    Args:
-        inner: The provider inside; None before `wrap`.
-
+    Called with a provider, it returns one that has the layer around it: ``Retry(5)(provider)``. One with the rank
+    ``COMBINE`` is called with several providers. In ``WebSearch(layers=[...])``, ``rank`` decides where it stands.
     """
 
-    inner: Provider | None = field(default=None, kw_only=True)
+    rank: ClassVar[int] = Rank.OUTERMOST
+    renamed: ClassVar[Mapping[str, str]] = {}  # options that had another name, which is answered with the line to write
+
+    def __new__(cls, *args: Any, **given: Any) -> Self:
+        """Answer what is not an option with the line to write."""
+        kind = cls.__name__
+        first = args[0] if args and isinstance(args[0], tuple | list) else args[:1]
+        if "inner" in given or (first and all(map(_is_provider, first))):
+            inside = ", ".join(["provider"] * max(len(first), 1))
+            raise ConfigurationError(f"{kind}: a provider is not an option: write {kind}(...)({inside})")
+        for name in cls.renamed.keys() & given:
+            raise ConfigurationError(f"{kind}: {name}: write {kind}({cls.renamed[name]}={given[name]!r})")
+        return super().__new__(cls)
 
     @classmethod
     def of(cls, short: Any, /) -> Self:
         """Return the layer that *short* stands for: the layer itself, or the value of its first option."""
         make: Any = cls  # whose options this base does not know
-        made: Self = short if isinstance(short, cls) else make(short)
-        return made
+        layer: Self = short if isinstance(short, cls) else make(short)
+        return layer
 
-    def __call__(self, inner: Provider, /) -> Self:
-        """Wrap *inner* by hand: ``Retry(5)(provider)``."""
-        return self.wrap(inner)
+    def start(self) -> Callable[..., Provider]:
+        """
+        Return a function that puts the running part of this layer around a provider: a `ProviderWrapper`, as a rule.
+
+        Each `WebSearch` calls this once, and the function with each of its providers. So what is made here is shared by
+        the providers of one `WebSearch`, and what the running part makes belongs to one provider.
+        """
+        raise NotImplementedError
+
+    def __call__(self, *inner: Provider) -> Any:
+        """
+        Return a provider with this layer around *inner*, or around several: ``Fallback()(one, other)``.
+
+        Raises:
+            ConfigurationError: One is not a provider, or can do nothing of what this layer is for.
+
+        """
+        wrapped = put_around(self, self.start(), *inner)
+        roles: list[Role] = [role for role in ("search", "read") if handles(wrapped, role)]
+        if not any(can(leaf, role) for leaf in leaves(wrapped) for role in roles):
+            kind, verbs = type(self).__name__, " or ".join(roles)
+            raise ConfigurationError(f"{kind} would do nothing here: {wrapped.name} cannot {verbs}")
+        return wrapped
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self
+
+
+class ProviderWrapper(Generic[L_co]):
+    """
+    Base of what a layer puts around one provider. It passes everything on: define what the layer changes.
+
+    A ``read`` needs a ``read_many`` beside it, for pages that are read together.
+
+    Args:
+        layer: The layer.
+        inner: The provider inside.
+
+    """
+
+    def __init__(self, layer: L_co, inner: Provider) -> None:
+        self.layer, self.inner = layer, inner
 
     @property
     def name(self) -> str:
         """The name of the provider inside."""
-        return name_of(self, self.inner)
+        return self.inner.name
 
     @property
     def options(self) -> frozenset[str]:
         """The options that the provider inside supports."""
         return options_of(self.inner)
 
-    @property
-    def provider(self) -> Provider | None:
-        """The same as ``inner``."""
-        return self.inner
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search with the provider inside."""
+        return searcher(self.inner).search(query)
 
-    def wrap(self, inner: Provider, /) -> Self:
-        """Return a copy of this layer around *inner*."""
-        return replace(self, inner=inner)
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read with the provider inside."""
+        return reader(self.inner).read(url)
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read many pages with the provider inside, in one request if it can."""
+        return read_many(reader(self.inner), urls)
+
+
+class ProviderGroup(Generic[L_co]):
+    """
+    Base of what makes one provider of several.
+
+    Args:
+        layer: The layer.
+        inner: The providers inside, in order.
+
+    Raises:
+        ConfigurationError: There is none.
+
+    """
+
+    separator: ClassVar[str]
+
+    def __init__(self, layer: L_co, *inner: Provider) -> None:
+        if not inner:
+            kind = type(layer).__name__
+            raise ConfigurationError(f"{kind} has no provider inside: write {kind}(...)(provider, provider)")
+        self.layer, self.inner = layer, inner
+
+    @property
+    def name(self) -> str:
+        """The names of the providers, in order."""
+        return self.separator.join(provider.name for provider in self.inner)
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The options that any of them supports."""
+        return frozenset().union(*map(options_of, self.inner))
+
+
+def put_around(layer: Layer, wrap: Callable[..., Provider], *inner: Provider) -> Provider:
+    """
+    Return what *wrap*, which *layer* has made, puts around providers.
+
+    Raises:
+        ConfigurationError: One is not a provider, or the result does not pass everything on.
+
+    """
+    kind = type(layer).__name__
+    for one in inner:
+        if not _is_provider(one):
+            raise ConfigurationError(f"{kind}: goes around a provider, not {type(one).__name__}")
+    wrapped = wrap(*inner)
+    if list(map(id, held(wrapped))) != list(map(id, inner)):
+        raise ConfigurationError(f"{kind}: start() must return a function from a provider to one whose inner it is")
+    check_part(wrapped)
+    return wrapped
+
+
+def handles(wrapped: object, method: str) -> bool:
+    """Return whether the running part of a layer has *method*, and not only because its base class passes it on."""
+    own = getattr(type(wrapped), method, None)
+    return own is not getattr(ProviderWrapper, method) and callable(getattr(wrapped, method, None))
+
+
+def check_part(part: Provider) -> None:
+    """
+    Check that *part* of a chain is a provider, and reads many pages at once if it is a layer that reads.
+
+    Raises:
+        ConfigurationError: It is not, or does not.
+
+    """
+    kind = type(part).__name__
+    if isinstance(part, Layer):
+        raise ConfigurationError(f"{kind} has no provider inside: write {kind}(...)(provider), or layers=[{kind}(...)]")
+    for inner in held(part):
+        if not _is_provider(inner):
+            raise ConfigurationError(f"{kind}: inner: must be a provider, not {type(inner).__name__}")
+    check_port(part)
+    if held(part) and handles(part, "read") and not handles(part, "read_many"):
+        raise ConfigurationError(
+            f"{kind} has read, but no read_many: pages that are read together would not pass through it"
+        )
+
+
+def _is_provider(value: object) -> bool:
+    return not isinstance(value, type) and any(callable(getattr(value, role, None)) for role in ("search", "read"))
 
 
 def held(provider: object) -> tuple[Provider, ...]:
@@ -112,6 +228,12 @@ def held(provider: object) -> tuple[Provider, ...]:
     if inner is None or isinstance(provider, type):
         return ()
     return tuple(inner) if isinstance(inner, tuple | list) else (inner,)
+
+
+def rank_of(part: object) -> int | None:
+    """Return the rank of the layer that *part* of a chain belongs to; None if it has none."""
+    rank: int | None = getattr(getattr(part, "layer", part), "rank", None)
+    return rank
 
 
 def parts(provider: Provider, *, around: tuple[int, ...] = ()) -> Iterator[Provider]:
@@ -186,86 +308,35 @@ def read_each(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSe
     return (yield Gather([contain_bugs(partial(reading.read, url), provider.name) for url in urls]))  # type: ignore[no-any-return]
 
 
-def searcher(layer: object, provider: Provider | None) -> SearchProvider:
+def searcher(provider: Provider) -> SearchProvider:
     """
-    Return *provider*, the one inside *layer*, if it can search.
+    Return *provider* if it can search.
 
     Raises:
-        ConfigurationError: It cannot, or *provider* is None.
+        ConfigurationError: It cannot.
 
     """
-    return cast("SearchProvider", _require_role(layer, provider, "search"))
-
-
-def reader(layer: object, provider: Provider | None) -> PageReader:
-    """
-    Return *provider*, the one inside *layer*, if it can read.
-
-    Raises:
-        ConfigurationError: It cannot, or *provider* is None.
-
-    """
-    return cast("PageReader", _require_role(layer, provider, "read"))
-
-
-def name_of(layer: object, provider: Provider | None) -> str:
-    """
-    Return the name of *provider*, the one inside *layer*.
-
-    Raises:
-        ConfigurationError: *provider* is None.
-
-    """
-    return _require(layer, provider).name
-
-
-def options_of(provider: Provider | None) -> frozenset[str]:
-    """Return the options of a query that *provider* supports."""
-    return frozenset(getattr(provider, "options", ()))
-
-
-def _require_role(layer: object, provider: Provider | None, role: Role) -> Provider:
-    inner = _require(layer, provider)
-    if not can(inner, role):
-        raise ConfigurationError(f"{inner.name} cannot {role}")
-    return inner
-
-
-def _require(layer: object, provider: Provider | None) -> Provider:
-    if provider is None:
-        raise empty_error(layer)
+    if not can(provider, "search"):
+        raise ConfigurationError(f"{provider.name} cannot search")
     return provider
 
 
-def empty_error(layer: object) -> ConfigurationError:
-    """Make the error for a layer that is used without a provider inside."""
-    kind = type(layer).__name__
-    return ConfigurationError(f"{kind} has no provider inside: give it one, or write WebSearch(layers=[{kind}()])")
-
-
-def check_inner(layer: Any) -> None:
+def reader(provider: Provider) -> PageReader:
     """
-    Check that what *layer* wraps are providers, and that its options are not.
+    Return *provider* if it can read.
 
     Raises:
-        ConfigurationError: They are not.
+        ConfigurationError: It cannot.
 
     """
-    kind = type(layer).__name__
-    for inner in held(layer):
-        if not _is_provider(inner):
-            raise ConfigurationError(f"{kind}: inner: must be a provider, not {type(inner).__name__}")
-    own = fields(layer) if is_dataclass(layer) else ()
-    for option in [one for one in own if one.init and one.name != "inner"][:1]:
-        value = getattr(layer, option.name)
-        inside = value if isinstance(value, tuple) else (value,)
-        if inside and all(map(_is_provider, inside)):
-            write = f"{kind}(...)({', '.join(['provider'] * len(inside))})"
-            raise ConfigurationError(f"{kind}: {option.name}: is not a provider: write {write}")
+    if not can(provider, "read"):
+        raise ConfigurationError(f"{provider.name} cannot read")
+    return provider
 
 
-def _is_provider(value: object) -> bool:
-    return not isinstance(value, type) and any(callable(getattr(value, role, None)) for role in ("search", "read"))
+def options_of(provider: Provider) -> frozenset[str]:
+    """Return the options of a query that *provider* supports."""
+    return frozenset(getattr(provider, "options", ()))
 
 
 def check_number(layer: object, field: str, *, minimum: int, integer: bool = False) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, ClassVar, get_args
 
-from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption, WebSearchError
+from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption
 from ..flow import Flow
-from ..models import Page, SearchQuery, SearchResponse, Unsupported
+from ..models import SearchQuery, SearchResponse, Unsupported
 from ..provider._declare import FoundFile
-from ._layer import ProviderWrapper, Rank, check_inner, read_many, reader, searcher
+from ..provider._ports import Provider
+from ._layer import Layer, ProviderWrapper, Rank, searcher
 
 
 @dataclass(frozen=True)
-class Relax(ProviderWrapper):
+class Relax(Layer):
     """
     Search again without the options that a provider does not support, with a note in the response.
 
@@ -22,24 +24,28 @@ class Relax(ProviderWrapper):
     precedence.
 
     Args:
-        inner: The provider to ask; omit it in ``WebSearch(layers=[Relax(...)])``.
         unsupported: What to do if the query does not say: ``note`` or ``raise``.
 
     """
 
-    rank: ClassVar[Rank] = Rank.RELAX
+    rank: ClassVar[int] = Rank.RELAX
 
     unsupported: Annotated[Unsupported, FoundFile()] = "note"
 
     def __post_init__(self) -> None:
-        check_inner(self)
         if self.unsupported not in get_args(Unsupported):
             raise ConfigurationError(f"Relax: unsupported: must be one of {', '.join(get_args(Unsupported))}")
 
+    def start(self) -> Callable[[Provider], Provider]:
+        """Return a function that puts this around a provider."""
+        return partial(_RelaxProvider, self)
+
+
+class _RelaxProvider(ProviderWrapper[Relax]):
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, with fewer options if necessary."""
-        provider = searcher(self, self.inner)
-        if (query.unsupported or self.unsupported) == "raise":
+        provider = searcher(self.inner)
+        if (query.unsupported or self.layer.unsupported) == "raise":
             return (yield from provider.search(query))
         asked = query  # without what is decided here, so that the query inside is always the same
         if query.unsupported is not None:
@@ -58,14 +64,6 @@ class Relax(ProviderWrapper):
                 notes.append(f"{who} does not support {', '.join(cause.options)}: ignored")
             else:
                 return response.with_notes(*notes) if notes else response
-
-    def read(self, url: str, /) -> Flow[Page]:
-        """Read."""
-        return reader(self, self.inner).read(url)
-
-    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages."""
-        return read_many(reader(self, self.inner), urls)
 
 
 def find_unsupported(error: BaseException) -> Iterator[UnsupportedOption]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 from .._runtime.bugs import as_error
@@ -15,8 +16,9 @@ from ..errors import BadResponse, ConfigurationError, WebSearchError
 from ..flow import Flow
 from ..flow._intercept import AuxiliaryCall
 from ..models import SearchQuery, SearchResponse, SearchResult
+from ..provider._ports import Provider
 from ._depth import deepen, find_depth, split, take_page
-from ._layer import ProviderWrapper, Rank, check_inner, check_number, searcher
+from ._layer import Layer, ProviderWrapper, Rank, check_number, searcher
 
 Score: TypeAlias = Callable[[str, list[str]], "Sequence[float] | Awaitable[Sequence[float]]"]
 _K = 10  # of reciprocal rank fusion, as for `Fuse`
@@ -25,7 +27,7 @@ _SHARE = 0.8  # of the time that is left
 
 
 @dataclass(frozen=True)
-class Rerank(ProviderWrapper):
+class Rerank(Layer):
     """
     Order results by how well their texts answer the query.
 
@@ -34,7 +36,6 @@ class Rerank(ProviderWrapper):
     than four fifths of the time that is left, the order stays, and a note says so.
 
     Args:
-        inner: The provider to ask; omit it in ``WebSearch(layers=[Rerank(...)])``.
         score: Takes the query and a list of texts, one for each result, and returns a number for each: the higher, the
             better. It may block, or be async. By default, words are compared (BM25), which needs no model and no key.
         weight: How much the new order counts, from 0 to 1; by default 1 with your own *score*, and 0.5 without.
@@ -45,14 +46,13 @@ class Rerank(ProviderWrapper):
 
     """
 
-    rank: ClassVar[Rank] = Rank.RERANK
+    rank: ClassVar[int] = Rank.RERANK
 
     score: Score | None = None
     weight: float | None = None
     depth: int = 20
 
     def __post_init__(self) -> None:
-        check_inner(self)
         if self.score is not None and not callable(self.score):
             raise ConfigurationError("Rerank: score: must be a function from a query and texts to their scores")
         if self.weight is not None:
@@ -61,13 +61,16 @@ class Rerank(ProviderWrapper):
                 raise ConfigurationError("Rerank: weight: must be at most 1")
         check_number(self, "depth", minimum=1, integer=True)
 
-    def __deepcopy__(self, _: dict[int, Any]) -> Rerank:
-        return replace(self)  # a model behind the function is large, and keeps no state for us
+    def start(self) -> Callable[[Provider], Provider]:
+        """Return a function that puts this around a provider."""
+        return partial(_RerankProvider, self)
 
+
+class _RerankProvider(ProviderWrapper[Rerank]):
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, and order the results."""
-        provider = searcher(self, self.inner)
-        depth = find_depth(provider, self.depth)
+        provider = searcher(self.inner)
+        depth = find_depth(provider, self.layer.depth)
         response = yield from provider.search(deepen(query, depth))
         inside, outside = split(response.results, query)
         ordered = list(inside)
@@ -83,13 +86,13 @@ class Rerank(ProviderWrapper):
         return response.model_copy(update={"results": take_page([*ordered, *outside], query)})
 
     def _find_weight(self) -> float:
-        if self.weight is not None:
-            return self.weight
-        return _LEXICAL_WEIGHT if self.score is None else 1.0
+        if self.layer.weight is not None:
+            return self.layer.weight
+        return _LEXICAL_WEIGHT if self.layer.score is None else 1.0
 
     def _rate(self, query: str, results: Iterable[SearchResult]) -> Flow[list[float]]:
         """Return the scores; whatever the function raises becomes a `WebSearchError`, and is logged."""
-        score: Any = self.score or score_found
+        score: Any = self.layer.score or score_found
         if inspect.iscoroutinefunction(type(score).__call__):  # an object that is called, and not a function
             score = score.__call__
         texts = [f"{one.title}\n{one.snippet or one.content or ''}" for one in results]

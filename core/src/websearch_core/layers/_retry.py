@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Annotated, ClassVar, TypeVar
 
@@ -14,9 +15,19 @@ from ..events import Wait, emit
 from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
-from ..provider._ports import opens_pages
+from ..provider._ports import Provider, opens_pages
 from ._bucket import Bucket
-from ._layer import ProviderWrapper, Rank, check_inner, check_number, find_outage, leaves, read_many, reader, searcher
+from ._layer import (
+    Layer,
+    ProviderWrapper,
+    Rank,
+    check_number,
+    find_outage,
+    leaves,
+    read_many,
+    reader,
+    searcher,
+)
 
 T = TypeVar("T")
 
@@ -25,7 +36,7 @@ _PER_SECOND = 0.1  # retries gained by waiting
 
 
 @dataclass(frozen=True)
-class Retry(ProviderWrapper):
+class Retry(Layer):
     """
     Try again after a temporary failure, as long as there is time.
 
@@ -33,54 +44,62 @@ class Retry(ProviderWrapper):
     together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter. If the service says
     when to come back, that is the pause; if it is too long, the failure is raised.
 
-    Each provider has a budget of retries, so that they cannot multiply an outage: while everything fails, about one
-    call in five is tried again. The ``attempts`` of the error that is raised at the end list what was tried.
+    Each provider has a bucket of extra attempts, so that they cannot multiply an outage: while everything fails, about
+    one call in five is tried again. The ``attempts`` of the error that is raised at the end list what was tried.
 
     Args:
-        inner: The provider to ask; omit it in ``WebSearch(layers=[Retry(...)])``.
         attempts: Maximum number of attempts.
-        pause: Seconds of the first pause; doubled if the service said that we are too fast.
-        longest: Maximum seconds of a pause.
-        budget: Retries that each call adds to the budget, which holds at most ten and starts full. Every ten seconds
-            add one, too. None means no budget. The built-in reader has none: what fails there is the site of a page.
+        wait_initial: Seconds of the first pause; doubled if the service said that we are too fast.
+        wait_max: Maximum seconds of a pause.
+        extra_share: Extra attempts that each call adds to the bucket, which holds at most ten and starts full. Every
+            ten seconds add one, too. None means no limit, as for the built-in reader: what fails there is the site of a
+            page.
 
     Raises:
         ConfigurationError: A value is invalid.
 
     """
 
-    rank: ClassVar[Rank] = Rank.RETRY
+    rank: ClassVar[int] = Rank.RETRY
+    renamed: ClassVar[Mapping[str, str]] = {"pause": "wait_initial", "longest": "wait_max", "budget": "extra_share"}
 
     attempts: Annotated[int, FoundFile(at_most=5)] = 3
-    pause: Annotated[float, FoundFile(at_most=10)] = 0.5
-    longest: Annotated[float, FoundFile(at_most=60)] = 10.0
-    budget: float | None = 0.2
-    _retries: Bucket = field(init=False, repr=False, compare=False)
+    wait_initial: Annotated[float, FoundFile(at_most=10)] = 0.5
+    wait_max: Annotated[float, FoundFile(at_most=60)] = 10.0
+    extra_share: float | None = 0.2
 
     def __post_init__(self) -> None:
-        check_inner(self)
         check_number(self, "attempts", minimum=1, integer=True)
-        check_number(self, "pause", minimum=0)
-        check_number(self, "longest", minimum=0)
-        if self.budget is not None:
-            check_number(self, "budget", minimum=0)
-        own_sites = self.inner is not None and any(map(opens_pages, leaves(self.inner)))
-        object.__setattr__(self, "_retries", Bucket(None if own_sites else self.budget, per_second=_PER_SECOND))
+        check_number(self, "wait_initial", minimum=0)
+        check_number(self, "wait_max", minimum=0)
+        if self.extra_share is not None:
+            check_number(self, "extra_share", minimum=0)
+
+    def start(self) -> Callable[[Provider], Provider]:
+        """Return a function that puts this around a provider."""
+        return partial(_RetryProvider, self)
+
+
+class _RetryProvider(ProviderWrapper[Retry]):
+    def __init__(self, layer: Retry, inner: Provider) -> None:
+        super().__init__(layer, inner)
+        own_sites = any(map(opens_pages, leaves(inner)))
+        self._extra = Bucket(None if own_sites else layer.extra_share, per_second=_PER_SECOND)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, more than once if necessary."""
-        return self._persist(lambda: searcher(self, self.inner).search(query))
+        return self._persist(lambda: searcher(self.inner).search(query))
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, more than once if necessary."""
-        return self._persist(lambda: reader(self, self.inner).read(url))
+        return self._persist(lambda: reader(self.inner).read(url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, again if the request failed, or all of them for a reason that may pass."""
         pages: list[Page | WebSearchError] = []
 
         def attempt() -> Flow[None]:
-            pages[:] = yield from read_many(reader(self, self.inner), urls)
+            pages[:] = yield from read_many(reader(self.inner), urls)
             if outage := find_outage(pages):
                 raise outage
 
@@ -92,7 +111,7 @@ class Retry(ProviderWrapper):
         return pages
 
     def _persist(self, attempt: Callable[[], Flow[T]]) -> Flow[T]:
-        self._retries.add_call()
+        self._extra.add_call()
         tried: list[Attempt] = []
         first = monotonic()
         while True:
@@ -104,9 +123,13 @@ class Retry(ProviderWrapper):
                 tried.append(Attempt(failure.code, round(began - first, 3), round(monotonic() - began, 3)))
                 failure.attempts = tuple(tried)
                 pause = self._pause(failure, len(tried))
-                if not failure.temporary or len(tried) >= self.attempts or pause > min(self.longest, time_left()):
+                if (
+                    not failure.temporary
+                    or len(tried) >= self.layer.attempts
+                    or pause > min(self.layer.wait_max, time_left())
+                ):
                     raise
-                if not self._retries.take():
+                if not self._extra.take():
                     failure.add_note(f"Not tried again: {self.name} has failed often, and its retries are used up.")
                     raise
                 emit(Wait(provider=self.name, seconds=pause, reason="retry", attempt=len(tried), error=failure))
@@ -115,5 +138,5 @@ class Retry(ProviderWrapper):
     def _pause(self, failure: ServiceError, number: int) -> float:
         if failure.retry_after is not None:
             return failure.retry_after
-        first = self.pause * 2 if isinstance(failure, RateLimited) else self.pause
-        return _random.uniform(0, min(first * 2 ** (number - 1), self.longest))
+        first = self.layer.wait_initial * (2 if isinstance(failure, RateLimited) else 1)
+        return _random.uniform(0, min(first * 2 ** (number - 1), self.layer.wait_max))

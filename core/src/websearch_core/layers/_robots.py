@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -13,14 +13,14 @@ from ..errors import ConfigurationError, WebSearchError
 from ..flow import Flow, Gather
 from ..models import Page
 from ..provider._ports import Provider, needs_network
-from ._layer import ProviderWrapper, Rank, check_inner, check_number, leaves, read_many, reader
+from ._layer import Layer, ProviderWrapper, Rank, check_number, leaves, parts, rank_of, read_many, reader
 from ._robots_files import DAY, USER_AGENT, RobotsFiles
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
 
 
 @dataclass(frozen=True)
-class Robots(ProviderWrapper):
+class Robots(Layer):
     """
     Read only pages that the ``robots.txt`` of their site allows; others are the error `DisallowedByRobots`.
 
@@ -31,7 +31,6 @@ class Robots(ProviderWrapper):
     ``Crawl-delay``, up to 30 seconds, is kept by `Throttle`.
 
     Args:
-        inner: The reader; omit it in ``WebSearch(layers=[Robots()])``.
         user_agent: The product token that the rules are looked up for, else those for ``*`` apply. Set it to yours if
             you change the ``user_agent`` of `websearch_core.providers.Direct`.
         max_age: Maximum seconds for which a file is kept; a shorter ``max-age`` of the site wins.
@@ -41,40 +40,45 @@ class Robots(ProviderWrapper):
 
     """
 
-    rank: ClassVar[Rank] = Rank.ROBOTS
+    rank: ClassVar[int] = Rank.ROBOTS
 
     user_agent: str = USER_AGENT
     max_age: float = DAY
-    _files: RobotsFiles = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_inner(self)
         check_number(self, "max_age", minimum=0)
         if not isinstance(self.user_agent, str) or not _TOKEN.fullmatch(self.user_agent):
             raise ConfigurationError("Robots: user_agent: must be a product token: letters, - and _, such as AcmeBot")
-        object.__setattr__(self, "_files", RobotsFiles(self.user_agent, self.max_age))
 
     @classmethod
     def of(cls, short: Any, /) -> Self:
         """Return the layer that *short* stands for: True, or the ``user_agent``."""
         return cls() if short is True else super().of(short)
 
-    def wrap(self, inner: Provider, /) -> Self:
-        """Return a copy of this layer around *inner*, with the same files."""
-        wrapped = super().wrap(inner)
-        object.__setattr__(wrapped, "_files", self._files)
-        return wrapped
+    def start(self) -> Callable[[Provider], Provider]:
+        """Return a function that puts this around a reader; all of them have the same files."""
+        return partial(_RobotsProvider, self, RobotsFiles(self.user_agent, self.max_age))
+
+
+class _RobotsProvider(ProviderWrapper[Robots]):
+    def __init__(self, layer: Robots, files: RobotsFiles, inner: Provider) -> None:
+        super().__init__(layer, inner)
+        self._files = files
+        if any(rank_of(part) == Rank.THROTTLE for part in parts(inner)):
+            raise ConfigurationError(
+                "Robots: a Throttle inside sees no Crawl-delay: write Throttle()(Robots()(reader))"
+            )
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, if the site allows it."""
-        inside = reader(self, self.inner)
+        inside = reader(self.inner)
         if not any(map(needs_network, leaves(inside))):
             return (yield from inside.read(url))
         return (yield from self._files.read(inside, url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read those of many pages that their sites allow."""
-        inside = reader(self, self.inner)
+        inside = reader(self.inner)
         checks = [contain_bugs(partial(self._files.check, url), self.name) for url in urls]
         checked: list[float | WebSearchError] = yield Gather(checks)
         answers = {url: one for url, one in zip(urls, checked, strict=True) if isinstance(one, WebSearchError)}

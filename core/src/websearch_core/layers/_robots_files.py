@@ -20,7 +20,7 @@ from .._runtime.deadline import time_limit
 from .._runtime.scope import Caller, current_caller
 from .._text.urls import Origin, canonicalize, find_origin, is_web_url
 from ..errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
-from ..flow import Call, Flow, Request, Response, Share, Shared
+from ..flow import Call, Flow, Request, Response, Share, SharedAnswer
 from ..flow._flights import Flights
 from ..flow._intercept import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
 from ..models import Page
@@ -99,9 +99,6 @@ class RobotsFiles:
         self._kept: OrderedDict[_Site, _Kept] = OrderedDict()
         self._size = 0
 
-    def __deepcopy__(self, memo: Any) -> RobotsFiles:
-        return RobotsFiles(self._user_agent, self._max_age)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return RobotsFiles, (self._user_agent, self._max_age)
 
@@ -175,7 +172,7 @@ class RobotsFiles:
             return kept.rules
         named = {name: value for name, value in (headers or {}).items() if name.lower() == "user-agent"}
         try:
-            shared: Shared = yield Share(self._flights, site, lambda: self._fetch(site, url, named))
+            shared: SharedAnswer = yield Share(self._flights, site, lambda: self._fetch(site, url, named))
         except ServiceError:
             if kept is None:
                 raise

@@ -92,9 +92,6 @@ class SharedLimits:
         self._rests_until = 0.0
         self._is_down = False
 
-    def __deepcopy__(self, memo: Any) -> SharedLimits:
-        return SharedLimits(self._url)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return SharedLimits, (self._url,)
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from .._runtime.scope import describe_choices, reads_on, wants_fresh
 from .._text.urls import identify
 from ..errors import WebSearchError
-from ..events import Joined, emit
-from ..flow import Flow, Share, Shared
+from ..events import CallShared, emit
+from ..flow import Flow, Share, SharedAnswer
 from ..flow._flights import Flights
 from ..models import Page, SearchQuery, SearchResponse
+from ..provider._ports import Provider
 from ._identity import Identity, describe_query
-from ._layer import ProviderWrapper, Rank, check_inner, read_many, reader, searcher
+from ._layer import Layer, ProviderWrapper, Rank, read_many, reader, searcher
 
 A = TypeVar("A", SearchResponse, Page)
 
 
 @dataclass(frozen=True)
-class SingleFlight(ProviderWrapper):
+class SingleFlight(Layer):
     """
     Send a request once if several callers want the same at the same time; all of them get its answer.
 
@@ -32,23 +34,23 @@ class SingleFlight(ProviderWrapper):
     Only the same caller shares: the calls of one `WebSearch` and, where a `Budget` stands inside, of one tenant. An
     error about the caller, such as a used-up budget, is raised for nobody else: the others ask again.
 
-    Args:
-        inner: The provider to ask; omit it in ``WebSearch(layers=[SingleFlight()])``.
-
     """
 
-    rank: ClassVar[Rank] = Rank.SINGLE_FLIGHT
+    rank: ClassVar[int] = Rank.SINGLE_FLIGHT
 
-    _flights: Flights = field(default_factory=Flights, init=False, repr=False, compare=False)
-    _identity: Identity | None = field(default=None, init=False, repr=False, compare=False)
+    def start(self) -> Callable[[Provider], Provider]:
+        """Return a function that puts this around a provider."""
+        return partial(_SingleFlightProvider, self)
 
-    def __post_init__(self) -> None:
-        check_inner(self)
-        object.__setattr__(self, "_identity", Identity(self.inner) if self.inner else None)
+
+class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
+    def __init__(self, layer: SingleFlight, inner: Provider) -> None:
+        super().__init__(layer, inner)
+        self._flights, self._identity = Flights(), Identity(inner)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, or wait for the answer of a search that is under way."""
-        provider = searcher(self, self.inner)
+        provider = searcher(self.inner)
         what = describe_query(query)
         if what is None:
             return (yield from provider.search(query))
@@ -57,15 +59,15 @@ class SingleFlight(ProviderWrapper):
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, or wait for the page if it is being read."""
-        provider = reader(self, self.inner)
+        provider = reader(self.inner)
         page = yield from self._share(["read", identify(url), *describe_choices()], lambda: provider.read(url))
         return name_page(url, page)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, or wait for them if the same ones are being read."""
-        provider = reader(self, self.inner)
+        provider = reader(self.inner)
         key = self._make_key(["read_many", *map(identify, urls), *describe_choices()])
-        shared: Shared = yield Share(self._flights, key, lambda: read_many(provider, urls))
+        shared: SharedAnswer = yield Share(self._flights, key, lambda: read_many(provider, urls))
         pages = [
             name_page(url, self._settle(page, shared)) if isinstance(page, Page) else page
             for url, page in zip(urls, shared.value, strict=True)
@@ -80,18 +82,17 @@ class SingleFlight(ProviderWrapper):
         return pages
 
     def _share(self, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
-        shared: Shared = yield Share(self._flights, self._make_key(what), make)
+        shared: SharedAnswer = yield Share(self._flights, self._make_key(what), make)
         answer: A = shared.value
         return self._settle(answer, shared)
 
     def _make_key(self, what: list[Any]) -> Hashable:
-        assert self._identity is not None  # whoever calls it has looked at the provider inside
         return self._identity.caller(), wants_fresh(), reads_on(), self._identity.of(what)
 
-    def _settle(self, answer: A, shared: Shared) -> A:
+    def _settle(self, answer: A, shared: SharedAnswer) -> A:
         if shared.is_first:
             return answer
-        emit(Joined(provider=answer.provider or self.name))
+        emit(CallShared(provider=answer.provider or self.name))
         return free(answer)
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from functools import partial
 from typing import Any
 
 from ..errors import ConfigurationError
-from ..provider._ports import Provider, Role, can, check_port
-from ._layer import Layer, Rank, held
+from ..provider._ports import Provider, Role, can
+from ._layer import Layer, Rank, handles, held, put_around
 
 
 class Stack:
     """
-    The layers of one `WebSearch`. It copies each, so that no other `WebSearch` shares their state.
+    The layers of one `WebSearch`. Each is started once, so that its providers share the state, and no other ones do.
 
     Args:
         given: The requested layers; None also leaves out the defaults.
@@ -23,18 +22,20 @@ class Stack:
         for_several: More default layers, for each provider of a chain of several.
 
     Raises:
-        ConfigurationError: One of *given* is not a layer, or cannot be copied.
+        ConfigurationError: One of *given* is not a layer, or two of them combine providers.
 
     """
 
     def __init__(
         self, given: Sequence[Layer] | None, default: Sequence[Layer] = (), for_several: Sequence[Layer] = ()
     ) -> None:
-        self._given = [_copy(layer) for layer in _as_sequence(given)]
+        self._given = [_check(layer) for layer in _as_sequence(given)]
         self._default = self._keep(default) if given is not None else []
         self._for_several = self._keep(for_several) if given is not None else []
-        self._wrapped: dict[tuple[int, int], tuple[object, Provider]] = {}
-        if len([layer for layer in (*self._given, *self._default) if rank(layer) == Rank.COMBINE]) > 1:
+        layers = (*self._given, *self._default, *self._for_several)
+        self._wraps = {id(layer): layer.start() for layer in layers}
+        self._wrapped: dict[tuple[int, ...], tuple[object, Provider]] = {}
+        if len([layer for layer in layers if layer.rank == Rank.COMBINE]) > 1:
             raise ConfigurationError("layers: only one layer may combine several providers")
 
     def chain(self, providers: Sequence[Provider], role: Role, *, combine: Layer) -> Provider:
@@ -45,7 +46,7 @@ class Stack:
 
         Args:
             providers: The providers, in the order to ask them.
-            role: What the provider is for; layers without that method are skipped.
+            role: What the provider is for; layers that do nothing about it are skipped.
             combine: The layer that combines several providers if none of the stack does, or not for that role.
 
         """
@@ -55,30 +56,32 @@ class Stack:
         if len(links) == 1:
             chain = links[0]
         else:
-            combine = next((layer for layer in every if rank(layer) == Rank.COMBINE and can(layer, role)), combine)
-            chain = _wrap(combine, tuple(links))
+            groups = [self._wrap(layer, links) for layer in every if layer.rank == Rank.COMBINE]
+            chain = next((group for group in groups if can(group, role)), None) or combine(*links)
         for layer in every:
-            if rank(layer) > Rank.COMBINE:
-                chain = self._wrap(layer, chain, role)
+            if layer.rank > Rank.COMBINE:
+                chain = self._wrap_for(role, layer, chain)
         return chain
 
     def _keep(self, default: Sequence[Layer]) -> list[Layer]:
-        return [_copy(layer) for layer in default if not any(_replaces(given, layer) for given in self._given)]
+        return [layer for layer in default if not any(_replaces(given, layer) for given in self._given)]
 
     def _wrap_each(self, provider: Provider, role: Role, default: Sequence[Layer]) -> Provider:
         for layer in _sort_outwards([*self._given, *([] if held(provider) else default)]):
-            if rank(layer) < Rank.COMBINE:
-                provider = self._wrap(layer, provider, role)
+            if layer.rank < Rank.COMBINE:
+                provider = self._wrap_for(role, layer, provider)
         return provider
 
-    def _wrap(self, layer: Layer, provider: Provider, role: Role) -> Provider:
+    def _wrap_for(self, role: Role, layer: Layer, provider: Provider) -> Provider:
+        wrapped = self._wrap(layer, [provider])
+        return wrapped if handles(wrapped, role) else provider
+
+    def _wrap(self, layer: Layer, inner: Sequence[Provider]) -> Provider:
         """Wrap a provider that searches and reads only once, so that both share the state of the layer."""
-        if not can(layer, role):
-            return provider
-        place = id(layer), id(provider)
-        if place not in self._wrapped:
-            self._wrapped[place] = provider, _wrap(layer, provider)
-        return self._wrapped[place][1]
+        key = id(layer), *map(id, inner)
+        if key not in self._wrapped:
+            self._wrapped[key] = inner, put_around(layer, self._wraps[id(layer)], *inner)
+        return self._wrapped[key][1]
 
 
 def find_combination(short: str | Layer) -> Layer:
@@ -99,31 +102,24 @@ def find_combination(short: str | Layer) -> Layer:
     }
     if isinstance(short, str) and short in names:
         return names[short]()
-    if isinstance(short, str) or rank(short) != Rank.COMBINE:
+    if not isinstance(short, Layer) or short.rank != Rank.COMBINE:
         raise ConfigurationError(f"must be {', '.join(names)}, or a layer such as Fallback(...) or Fuse(...)")
     return short
 
 
 def set_options(layer: Any) -> dict[str, Any]:
     """Return the options of *layer* that differ from their defaults."""
-    options = [field for field in fields(layer) if field.init and field.name != "inner"]
+    options = [field for field in fields(layer) if field.init]
     usual = {one.name: one.default if one.default_factory is MISSING else one.default_factory() for one in options}
     return {name: value for name, default in usual.items() if (value := getattr(layer, name)) != default}
 
 
-def rank(layer: object) -> int:
-    """Return the rank of *layer*."""
-    found: int = getattr(layer, "rank", Rank.OUTERMOST)
-    return found
-
-
 def _sort_outwards(layers: Sequence[Layer]) -> list[Layer]:
-    """Sort from the provider outwards; among equal ranks, the first in the list is the outermost."""
-    return sorted(layers, key=rank, reverse=True)[::-1]
+    return sorted(layers, key=lambda layer: layer.rank)
 
 
 def _replaces(given: Layer, default: Layer) -> bool:
-    return type(given) is type(default) or rank(given) == rank(default) != Rank.OUTERMOST
+    return type(given) is type(default) or given.rank == default.rank != Rank.OUTERMOST
 
 
 def _as_sequence(layers: Sequence[Layer] | None) -> Sequence[Layer]:
@@ -134,29 +130,14 @@ def _as_sequence(layers: Sequence[Layer] | None) -> Sequence[Layer]:
     return layers
 
 
-def _copy(layer: Layer) -> Layer:
+def _check(layer: object) -> Layer:
     kind = type(layer).__name__
     if isinstance(layer, type):
         raise ConfigurationError(f"layers: {layer.__name__} is a class: write {layer.__name__}()")
-    if not callable(getattr(layer, "wrap", None)):
-        raise ConfigurationError(f"layers: {kind} has no method wrap(inner)")
-    if not isinstance(rank(layer), int):
-        raise ConfigurationError(f"layers: the rank of {kind} is not a number")
     if held(layer):
         raise ConfigurationError(f"layers: {kind} already holds a provider; remove it, or pass {kind} as the provider")
-    try:
-        return copy.deepcopy(layer)
-    except (TypeError, copy.Error) as error:
-        raise ConfigurationError(
-            f"layers: {kind} cannot be copied ({error}), and each WebSearch takes its own copy; give it a __deepcopy__"
-        ) from error
-
-
-def _wrap(layer: Layer, inner: Provider | tuple[Provider, ...]) -> Provider:
-    wrapped: Provider = layer.wrap(inner)
-    inside = inner if isinstance(inner, tuple) else (inner,)
-    if id(wrapped) == id(layer) or list(map(id, held(wrapped))) != list(map(id, inside)):
-        kind = type(layer).__name__
-        raise ConfigurationError(f"layers: {kind}.wrap(inner) must return a new layer whose inner is that provider")
-    check_port(wrapped)
-    return wrapped
+    if not isinstance(layer, Layer):
+        raise ConfigurationError(f"layers: {kind} is not a layer: its base class must be websearch_core.layers.Layer")
+    if not isinstance(layer.rank, int):
+        raise ConfigurationError(f"layers: the rank of {kind} is not a number")
+    return layer

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -19,7 +18,7 @@ from ..provider._declare import destinations, is_vendor
 from ..provider._ports import Provider, opens_pages
 from ._hosts import Hosts
 from ._identity import Identity
-from ._layer import ProviderWrapper, Rank, check_inner, check_number, leaves, read_many, reader, searcher
+from ._layer import Layer, ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
 from ._pace import DAY, Pace, Ticket, shorten
 from ._rate_limiter import RateLimiter, check_limiter, wait_for
 from ._shared_pace import SharedLimits, make_pace
@@ -32,7 +31,7 @@ _BUSY = {429, 503}  # what `Retry-After` of a host is believed with
 
 
 @dataclass(frozen=True)
-class Throttle(ProviderWrapper):
+class Throttle(Layer):
     """
     Wait before each request, so that the service does not have to refuse it.
 
@@ -51,7 +50,6 @@ class Throttle(ProviderWrapper):
     so is a host that asks for more than ten seconds of rest.
 
     Args:
-        inner: The provider to ask; omit it in ``WebSearch(layers=[Throttle(...)])``.
         requests_per_second: How many requests to begin in a second, evenly spaced, such as 0.5; instead of what is
             documented. ``inf`` means no limit.
         concurrent: How many requests may be under way at a time; instead of what is documented.
@@ -67,7 +65,7 @@ class Throttle(ProviderWrapper):
 
     """
 
-    rank: ClassVar[Rank] = Rank.THROTTLE
+    rank: ClassVar[int] = Rank.THROTTLE
 
     requests_per_second: float | None = None
     concurrent: int | None = None
@@ -75,11 +73,8 @@ class Throttle(ProviderWrapper):
     host_concurrent: int | None = None
     shared: str | None = field(default=None, repr=False)  # it may have a password
     rate_limiter: RateLimiter | None = field(default=None, repr=False)
-    _pace: Pace = field(init=False, repr=False, compare=False)
-    _hosts: Hosts = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_inner(self)
         for name in ("requests_per_second", "host_requests_per_second"):
             if getattr(self, name) is not None:
                 check_number(self, name, minimum=0)
@@ -90,8 +85,6 @@ class Throttle(ProviderWrapper):
                 check_number(self, name, minimum=1, integer=True)
         if self.rate_limiter is not None:
             check_limiter(self.rate_limiter)
-        limits = None if self.shared is None else SharedLimits(self.shared)
-        self._set_up(Hosts(self.host_requests_per_second, self.host_concurrent, limits))
 
     @classmethod
     def of(cls, short: Any, /) -> Self:
@@ -100,39 +93,36 @@ class Throttle(ProviderWrapper):
             return cls(shared=short)
         return super().of(short) if isinstance(short, cls | int | float) else cls(rate_limiter=short)
 
-    def _set_up(self, hosts: Hosts) -> None:
-        found = leaves(self.inner) if self.inner is not None else []
-        rate = self.requests_per_second or _strictest(found, "requests_per_second") or math.inf
-        concurrent = self.concurrent or _strictest(found, "concurrent")
-        pace = make_pace(hosts.shared, partial(_identify, self.inner), 1 / rate, concurrent)
-        object.__setattr__(self, "_pace", pace)
-        object.__setattr__(self, "_hosts", hosts)
+    def start(self) -> Callable[[Provider], Provider]:
+        """Return a function that puts this around a provider; hosts of pages have the same queue under each."""
+        limits = None if self.shared is None else SharedLimits(self.shared)
+        return partial(_ThrottleProvider, self, Hosts(self.host_requests_per_second, self.host_concurrent, limits))
 
-    def wrap(self, inner: Provider, /) -> Self:
-        """Return a copy of this layer around *inner*; hosts of pages have the same queue under each."""
-        wrapped = super().wrap(inner)
-        wrapped._set_up(self._hosts)  # noqa: SLF001 - an instance of this class
-        return wrapped
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return a copy with empty queues and the same rate limiter, which others may share."""
-        return replace(self, inner=copy.deepcopy(self.inner, memo))
+class _ThrottleProvider(ProviderWrapper[Throttle]):
+    def __init__(self, layer: Throttle, hosts: Hosts, inner: Provider) -> None:
+        super().__init__(layer, inner)
+        found = leaves(inner)
+        rate = layer.requests_per_second or _strictest(found, "requests_per_second") or math.inf
+        concurrent = layer.concurrent or _strictest(found, "concurrent")
+        self._hosts, self._fetches = hosts, any(map(opens_pages, found))
+        self._pace = make_pace(hosts.shared, partial(_identify, found), 1 / rate, concurrent)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, when it is time."""
-        return self._pass_on(searcher(self, self.inner).search(query))
+        return self._pass_on(searcher(self.inner).search(query))
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, when it is time."""
-        return self._pass_on(reader(self, self.inner).read(url), url)
+        return self._pass_on(reader(self.inner).read(url), url)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, when it is time."""
-        return self._pass_on(read_many(reader(self, self.inner), urls))
+        return self._pass_on(read_many(reader(self.inner), urls))
 
     def _pass_on(self, flow: Flow[T], url: str = "") -> Flow[T]:
         """Perform the effects of *flow*, and wait before those that send something to the service or the host."""
-        fetches = bool(url) and self.inner is not None and any(map(opens_pages, leaves(self.inner)))
+        fetches = bool(url) and self._fetches
         sends_requests = False
 
         def perform(effect: Request | Call) -> Flow[Any]:
@@ -158,8 +148,8 @@ class Throttle(ProviderWrapper):
         """
         pace = self._pace if page is None else self._hosts.find(page)
         endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) and page is None else ""
-        if self.rate_limiter is not None:
-            yield from hold(effect, wait_for(self.rate_limiter, self.name))
+        if self.layer.rate_limiter is not None:
+            yield from hold(effect, wait_for(self.layer.rate_limiter, self.name))
         if page is not None and isinstance(effect, Request) and not isinstance(effect, Auxiliary):
             pace.slow_down(effect.crawl_delay)
         ticket = pace.enter(endpoint, min(time_left(), _LONGEST_REQUEST))
@@ -212,10 +202,9 @@ def _ask(pace: Pace, ticket: Ticket) -> Flow[float]:
     return wait
 
 
-def _identify(provider: Provider | None) -> str:
+def _identify(providers: Sequence[Provider]) -> str:
     """Return a text that is the same for all who use the same service with the same key; it does not reveal the key."""
-    inside = leaves(provider) if provider is not None else []
-    return "".join(Identity(one).of(["throttle", one.name, sorted(destinations(one).values())]) for one in inside)
+    return "".join(Identity(one).of(["throttle", one.name, sorted(destinations(one).values())]) for one in providers)
 
 
 def _strictest(providers: Sequence[Provider], limit: Literal["requests_per_second", "concurrent"]) -> Any:

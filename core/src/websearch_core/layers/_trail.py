@@ -71,12 +71,12 @@ class Trail(Generic[A]):
     The turns of one call.
 
     Args:
-        tacit: The errors that the note does not mention.
+        silent_errors: The errors that the note does not mention.
 
     """
 
-    def __init__(self, tacit: tuple[type[WebSearchError], ...]) -> None:
-        self._tacit = tacit
+    def __init__(self, silent_errors: tuple[type[WebSearchError], ...]) -> None:
+        self._silent_errors = silent_errors
         self._outcomes: list[Outcome] = []
         self._words: list[str] = []
         self._failures: list[WebSearchError] = []
@@ -117,7 +117,7 @@ class Trail(Generic[A]):
         elif isinstance(end, WebSearchError):
             self._failures.append(end)
             self._outcomes.append(Outcome.of_failure(name, seconds, end))
-            self._words.extend([] if isinstance(end, self._tacit) else [f"{name} failed ({end.code})"])
+            self._words.extend([] if isinstance(end, self._silent_errors) else [f"{name} failed ({end.code})"])
         else:
             self._outcomes.extend(find_outcomes(end, name, seconds))
 

@@ -89,6 +89,7 @@ def _as_mapping(options: ReadDefaults) -> dict[str, Any]:
 
 
 _USUAL_TIMEOUT: Any = Timeout()  # of any type, since a descriptor is none of these
+_NO_OPTIONS: Any = {}
 
 
 class Settings(BaseModel):
@@ -126,7 +127,7 @@ class Settings(BaseModel):
     budget: Annotated[Spend, FoundFile(narrows=True)] = None
     throttle: Pace = Field(default=None, repr=False)  # the same
     robots: Obey = None
-    search_options: Annotated[SearchOptions, AfterValidator(_check_search_options)] = Field(default={})
+    search_options: Annotated[SearchOptions, AfterValidator(_check_search_options)] = _NO_OPTIONS
     read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(_show), PerRun()] = Field(
         default={}, validate_default=True
     )

@@ -23,14 +23,13 @@ from .._text.suggestion import suggest_name
 from ..errors import ConfigurationError
 from ..keys._environ import describe_variable, read_variable
 from ..keys._keys import is_in_keyring
-from ..layers import layer_class
+from ..layers import Layer, layer_class
 from ..layers._amounts import split_texts
-from ..layers._stack import rank
 from ..models import describe_problems
 from ..models._domains import Domains, parse_domain
 from ..provider._declare import FoundFile, field_notes, is_secret
 from ._build import check_entries, limit_of, too_high
-from ._shapes import SWITCH, Path, flatten, is_layer
+from ._shapes import SWITCH, Path, flatten
 from ._sources import Option, Source, Table, make_refusal
 from ._values import (
     CONCERNS,
@@ -108,7 +107,7 @@ def merge(places: list[Place]) -> Place:
         for path, option in place.items():
             first = chosen.setdefault(path, option)
             if (
-                is_layer(option.value)
+                isinstance(option.value, Layer)
                 and first.value == CONCERNS.get(path[0])
                 and not _has_options(chosen, first.value)
             ):
@@ -165,10 +164,12 @@ def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any
 
     """
     cls: Any = layer_class(kind)
-    known = [option for option in field_notes(cls) if option != "inner"]
+    known = list(field_notes(cls))
     for option, one in options.items():
         where = f"{one.source.place}: {one.source.key or f'layers.{kind}.{option}'}"
-        if option == "inner" or (known and option not in known):
+        if option in getattr(cls, "renamed", {}):
+            raise ConfigurationError(f"{where}: write {cls.renamed[option]}")
+        if known and option not in known:
             raise ConfigurationError(f"{where}: not an option{suggest_name(option, known)}")
     keys = ", ".join(dict.fromkeys(one.source.key for one in options.values())) or source.key
     where = f"{next((one.source.place for one in options.values()), source.place)}: {keys}"
@@ -190,7 +191,7 @@ def check_home(layer: Any, name: str = "layers") -> None:
     """
     kinds = {layer_class(kind): home.partition(".")[0] for kind, home in HOMES.items()}
     home = next((home for cls, home in kinds.items() if isinstance(layer, cls)), "layers")
-    if home != name and (name == "layers" or home != "layers" or rank(layer) != rank(layer_class(CONCERNS[name]))):
+    if home != name and (name == "layers" or home != "layers" or layer.rank != layer_class(CONCERNS[name]).rank):
         kind = type(layer).__name__
         write = f"layers=[{kind}(...)]" if home == "layers" else f"{home}={kind}(...)"
         raise ConfigurationError(f"{name}: {kind} does not belong here: write {write}")

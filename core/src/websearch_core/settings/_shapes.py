@@ -30,11 +30,11 @@ from typing import Any, Literal, TypeAlias
 
 from .._registry import is_known, provider_class, registered_name
 from ..errors import ConfigurationError, UnknownProvider
-from ..layers import layer_class
+from ..layers import Layer, layer_class
 from ..layers._stack import find_combination, set_options
 from ..provider._declare import field_notes
 from ._sources import Option, Source, Table
-from ._values import CONCERNS, FORMER, HOMES, PARTS, Http, Timeout
+from ._values import CONCERNS, FORMER, HOMES, PARTS, Http, Timeout, name_variable
 
 Path: TypeAlias = tuple[str, ...]  # ("enabled",), ("timeout", "read"), ("providers", "brave", "api_key")
 OTHER_NAMES = MappingProxyType(
@@ -132,7 +132,9 @@ def _read_tables(kind: str, value: Any, source: Source) -> Iterator[_Entry]:
     for whose, options in value.items():
         here = _inside(source, whose)
         if kind == "layers" and whose in HOMES:
-            raise ConfigurationError(f"{here.place}: {here.key}: this is a setting: write [{HOMES[whose]}]")
+            home = HOMES[whose]
+            write = name_variable((home,)) if source.kind == "environment" else f"[{home}]"
+            raise ConfigurationError(f"{here.place}: {here.key}: this is a setting: write {write}")
         if kind == "layers":
             yield (kind, whose), {}, here  # an empty table adds the layer, too
             yield from (((kind, whose, name), one, _inside(here, name)) for name, one in options.items())
@@ -156,7 +158,7 @@ def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
 
 def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
     """Read a setting that is a layer: its short form, a table of its options, or the layer itself."""
-    if is_layer(value):
+    if isinstance(value, Layer):
         yield (name,), value, source
         return
     kind, table = CONCERNS[name], value
@@ -177,11 +179,6 @@ def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
         raise ConfigurationError(f"{source.place}: {source.key}: {error}") from None
     yield (name,), switch, source
     yield from ((("layers", str(switch), option), one, source) for option, one in options.items())
-
-
-def is_layer(value: Any) -> bool:
-    """Return whether *value* is a layer."""
-    return callable(getattr(value, "wrap", None)) and not isinstance(value, type)
 
 
 def _parse_text(text: str, *, switch: bool) -> Any:
@@ -220,7 +217,7 @@ def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, 
         raise ValueError("must say how, or be false")
     if name == "cache" and not _is_store(value):
         raise ValueError("must be true, false, seconds above 0, a path such as ./answers.db, or a URL of Redis")
-    return CONCERNS[name], {} if value is True else set_options(layer_class(CONCERNS[name]).of(value))  # type: ignore[attr-defined]
+    return CONCERNS[name], {} if value is True else set_options(layer_class(CONCERNS[name]).of(value))
 
 
 def _is_store(value: Any) -> bool:

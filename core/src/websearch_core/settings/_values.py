@@ -276,5 +276,5 @@ def name_variable(path: tuple[str, ...]) -> str:
         case "search_options" | "read_options", part:
             name = part
         case _:
-            name = path[0]
+            name = path[0].partition(".")[0]
     return f"WEB_SEARCH_{name.upper()}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from ..errors import WebSearchError
-from ..flow import Call, Effect, Flow, Hedge, Request, Response, Share, Shared, Sleep
+from ..flow import Call, Effect, Flow, Hedge, Request, Response, Share, SharedAnswer, Sleep
 from ..flow._redaction import redact_response
 
 _T = TypeVar("_T")
@@ -73,7 +73,7 @@ def _run_shared(flow: Flow[_T]) -> Flow[_T]:
         while True:
             try:
                 if isinstance(effect, Share):
-                    answer: object = Shared((yield from _run_shared(effect.make())), is_first=True)
+                    answer: object = SharedAnswer((yield from _run_shared(effect.make())), is_first=True)
                 elif isinstance(effect, Hedge):
                     answer = (yield from _run_first(effect.first)), None
                 else:

@@ -119,7 +119,7 @@ class Lifetime(NamedTuple):
         return Lifetime(min(self.fresh, other.fresh), min(self.stale, other.stale), both)
 
 
-class Unchanged(BaseException):
+class NotModified(BaseException):
     """The site says that the page in the cache holds. Not an `Exception`, so that no flow takes it for a failure."""
 
 
@@ -156,7 +156,7 @@ class Watch:
         Run *flow*, and ask whether the page has changed.
 
         Raises:
-            Unchanged: It has not.
+            NotModified: It has not.
 
         """
         return (yield from intercept(flow, self._fetch))
@@ -168,7 +168,7 @@ class Watch:
         response: Response = yield conditional or request
         self._seen.append((request, response))
         if conditional and response.status == _UNCHANGED:
-            raise Unchanged
+            raise NotModified
         return response
 
 
