@@ -101,7 +101,9 @@ def test_a_page_of_the_origin_and_what_it_loads_get_them_and_others_do_not(web):
     assert {"/", "/own.js", "/api", "/posted", "/moved", "/moved-no-cors", "/moved.css"} <= with_
     assert {"/frame", "/delete?from=evil", "/delete?posted=1"} <= without
     assert not with_ & without
-    assert {"/moved", "/moved.css", "/moved-no-cors", "/frame", "/script.js", "/fetched", "/back"} <= set(web.evil.paths)
+    assert {"/moved", "/moved.css", "/moved-no-cors", "/frame", "/script.js", "/fetched", "/back"} <= set(
+        web.evil.paths
+    )
     assert web.strayed() == []
 
 

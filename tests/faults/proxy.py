@@ -77,7 +77,13 @@ class Proxy:
         self._open.discard(client)
 
     def _pass_on(
-        self, client: socket.socket, sites: list[socket.socket], method: str, target: str, fields: list[str], more: bytes
+        self,
+        client: socket.socket,
+        sites: list[socket.socket],
+        method: str,
+        target: str,
+        fields: list[str],
+        more: bytes,
     ) -> bool:
         place, slash, path = target.removeprefix("http://").partition("/")
         host, _, port = place.rpartition(":") if ":" in place.rpartition("]")[2] else (place, "", "80")

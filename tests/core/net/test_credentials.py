@@ -25,7 +25,12 @@ from websearch_core.keys import pickle_keys
 from websearch_core.layers import Robots
 from websearch_core.providers.direct import Direct
 
-TOKEN, PASSWORD, HEADER, COOKIE = "tok-en-0123456789", "pässword 0123: é", "Scheme header-0123456789", "cook-ie=0123456789=="
+TOKEN, PASSWORD, HEADER, COOKIE = (
+    "tok-en-0123456789",
+    "pässword 0123: é",
+    "Scheme header-0123456789",
+    "cook-ie=0123456789==",
+)
 PAGE = "<html><body><h1>Tides</h1><p>" + "High water at noon. " * 30 + "</p></body></html>"
 OPEN = Guard.allowing(["127.0.0.0/8"], resolve=lambda host, port: ["127.0.0.1"])
 
@@ -104,8 +109,7 @@ def leaks(*what):
     """Return the secrets in what was sent or shown."""
     text = repr(what)
     encoded = base64.b64encode(f"ann:{PASSWORD}".encode()).decode()
-    found = [one for one in (TOKEN, PASSWORD, HEADER.split()[1], COOKIE, encoded, "0123456789") if one in text]
-    return found
+    return [one for one in (TOKEN, PASSWORD, HEADER.split()[1], COOKIE, encoded, "0123456789") if one in text]
 
 
 @pytest.mark.enable_socket
@@ -214,7 +218,7 @@ def test_no_page_error_log_repr_or_pickle_holds_them(perform, site, http, caplog
         said = "; ".join(request[1].values())
         status = "403 Forbidden" if request[0] == "/refused" else "200 OK"
         return http(
-            f"<html><body><p>{said}</p>{PAGE}", status, "Content-Type: text/html", f"X-Echo: {ascii(said)}",
+            f"<html><body><p>{said}</p>{PAGE}", status, "Content-Type: text/html", f"X-Echo: {said!a}",
             "Set-Cookie: session=fresh-session-0123456789",
         )  # fmt: skip
 

@@ -156,9 +156,7 @@ class Reader:
         guard = Guard.allowing(allow, resolve=self.names)
         proxies = Proxies.of("http://192.0.2.1:3128", resolve) if resolve else None
         logins = OriginCredentials(credentials or {}, guard)
-        self._sender = Sender(
-            guard, library=library, proxies=proxies, credentials=logins, **{kind: own} if own else {}
-        )
+        self._sender = Sender(guard, library=library, proxies=proxies, credentials=logins, **{kind: own} if own else {})
         self._runner = asyncio.Runner() if colour == "async" else None
         self.wire = AsyncWire(core.AsyncMockStream) if self._runner else BlockingWire(core.MockStream)
         client = self._runner.run(self._async_client()) if self._runner else self._sender._client(guarded=True)

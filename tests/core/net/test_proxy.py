@@ -363,7 +363,8 @@ def test_a_pickle_holds_no_password_unless_that_is_asked_for():
     with pickle_keys():
         copied = pickle.loads(pickle.dumps(proxy))
     assert copied.make_headers() == proxy.make_headers()
-    assert "secret" not in repr(proxy) and SECRET not in repr(proxy)
+    assert "secret" not in repr(proxy)
+    assert SECRET not in repr(proxy)
 
 
 async def _say(gate, data, then=b""):
@@ -395,7 +396,8 @@ async def test_the_gate_of_a_browser_goes_through_it(server, http, resolve, logi
             then=f"GET /a HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n".encode(),
         )
 
-    assert plain.startswith(b"HTTP/1.1 200 ") and plain.endswith(b"page")
+    assert plain.startswith(b"HTTP/1.1 200 ")
+    assert plain.endswith(b"page")
     assert tunnelled.endswith(b"page")
     by_address, by_name = f"CONNECT 127.0.0.1:{server.port}", f"CONNECT {place}"
     assert proxy.asked == ([by_address] * 2 if resolve == "here" else [f"GET {url}", by_name])

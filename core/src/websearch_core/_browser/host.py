@@ -23,8 +23,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .._net.gate import Gate, Limits, find_own_address
 from .._net.credentials import OriginCredentials
+from .._net.gate import Gate, Limits, find_own_address
 from .._net.guard import Guard
 from .._net.lookup import FOR_PAGES, Line
 from .._net.proxy import Proxies
@@ -80,6 +80,7 @@ class Browser:
         line: Line,
         limits: Limits,
         max_size: int,
+        *,
         proxies: Proxies | None = None,
         credentials: OriginCredentials | None = None,
     ) -> AsyncIterator[Tab]:
@@ -103,9 +104,7 @@ class Browser:
             await asyncio.shield(self._started)
             self._wake()
             try:
-                async with Gate(
-                    guard, line, limits, address=self._address, proxies=proxies, user=self._user
-                ) as gate:
+                async with Gate(guard, line, limits, address=self._address, proxies=proxies, user=self._user) as gate:
                     tab = await self._make_tab(gate)
                     try:
                         await tab.set_up(max_size)

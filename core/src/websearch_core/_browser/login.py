@@ -4,8 +4,8 @@ Send credentials from a browser to the origins that they are for, and nowhere el
 Every request of the page is paused here before it leaves, each hop of a redirect again. One gets the credentials of its
 origin if it is the page itself being opened, or something that a document of the same origin loads into the main frame:
 no other site can use them by a form, an image, a frame, a script, or by redirecting what the document loads. What is
-not paused here, such as a worker's request, gets none. A hop inherits the headers of the one before, so they are removed
-from all others.
+not paused here, such as a worker's request, gets none. A hop inherits the headers of the one before, so they are
+removed from all others.
 """
 
 from __future__ import annotations
@@ -38,15 +38,13 @@ class Login:
         self._documents: dict[str, asyncio.Future[str]] = {}  # the URL of the document that each request is for
         self._added: dict[str, set[str]] = {}  # the headers that each request got, in lower case
         self._strayed: set[str] = set()  # requests that led to an origin without credentials
-        self.secrets: set[str] = set()  # what was sent
 
     async def begin(self) -> None:
         """Pause every request from now on."""
-        self._tab.login = self
+        self._tab.listener = self._hear
         await self._tab.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
 
-    def hear(self, event: str, params: dict[str, Any]) -> None:
-        """Take an event of the page."""
+    def _hear(self, event: str, params: dict[str, Any]) -> None:
         if event == "Network.requestWillBeSent":
             document = self._document_of(params["requestId"])
             if not document.done():
@@ -98,5 +96,5 @@ class Login:
             self._strayed.add(network)
             return {}
         headers, secrets = credentials.make_headers()
-        self.secrets |= set(secrets)
+        self._tab.secrets |= set(secrets)
         return headers

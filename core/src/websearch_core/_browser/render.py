@@ -84,14 +84,16 @@ class Renderer:
             with time_limit(_MAX_SECONDS):
                 async with asyncio.timeout(time_left()):
                     browser = host.get_browser(self.launch)
-                    async with browser.open_tab(guard, line, limits, request.max_bytes, proxies, credentials) as tab:
+                    async with browser.open_tab(
+                        guard, line, limits, request.max_bytes, proxies=proxies, credentials=credentials
+                    ) as tab:
                         return await self._read(tab, guard, request)
         except TimeoutError as error:
             raise TimedOut("the page did not render within the time allowed") from error
 
     async def _read(self, tab: Tab, guard: Guard, request: Request) -> Response:
         answer = await self._show(tab, guard, request)
-        secrets = tuple(tab.login.secrets) if tab.login else ()
+        secrets = tuple(tab.secrets)
         if not secrets:
             return answer
         files = {

@@ -14,15 +14,12 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._net.gate import Gate
 from .._runtime.deadline import time_left
 from ..errors import BadResponse, TimedOut, TooLarge, Unavailable, UnsafeURL, WebSearchError
 from .pipe import CommandFailed, Gone, Session
-
-if TYPE_CHECKING:
-    from .login import Login
 
 _WIDTH, _HEIGHT = 1280, 2400  # pixels: much that loads on scrolling loads at once on a tall screen
 _MAX_DIALOGS = 3
@@ -90,7 +87,8 @@ class Tab:
         self._max_size = 0
         self._max_requests = gate.limits.requests
         self._world = 0
-        self.login: Login | None = None
+        self.listener: Callable[[str, dict[str, Any]], None] | None = None  # hears every event first
+        self.secrets: set[str] = set()  # those that it was sent with
         self._tasks: set[asyncio.Task[Any]] = set()
         self._connection.listen(session.id, self._hear)
 
@@ -275,8 +273,8 @@ class Tab:
         task.add_done_callback(self._tasks.discard)
 
     def _hear(self, event: str, params: dict[str, Any]) -> None:
-        if self.login is not None:
-            self.login.hear(event, params)
+        if self.listener is not None:
+            self.listener(event, params)
         match event:
             case "Network.requestWillBeSent":
                 self._begin(params)

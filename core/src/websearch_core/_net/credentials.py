@@ -41,7 +41,9 @@ class OriginCredentials:
         for entry, credentials in given.items():
             origin, named = _parse_origin(entry)
             if not isinstance(credentials, Credentials):
-                raise ConfigurationError(f"credentials: {named}: give Credentials(bearer=...), basic, headers or cookies")
+                raise ConfigurationError(
+                    f"credentials: {named}: give Credentials(bearer=...), basic, headers or cookies"
+                )
             _check_opens(guard, named)
             if origin in self._of:
                 raise ConfigurationError(f"credentials: {named} is given twice")

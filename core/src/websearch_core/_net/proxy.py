@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import base64
 import re
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import unquote
-from urllib.request import getproxies_environment, proxy_bypass_environment
+from urllib.request import getproxies_environment
 
 from pydantic import SecretStr
 
@@ -34,8 +35,8 @@ _END = b"\r\n\r\n"
 _URL = re.compile(r"http://(?:([^@/?#]*)@)?([^@/?#]+)/?", re.IGNORECASE)
 _EXAMPLE = "'http://user:password@proxy.corp:3128'"
 _WHO = (
-    "resolve: say who resolves the names of pages: 'here' resolves them on this machine, judges the addresses, and asks "
-    "the proxy for these; 'proxy' lets the proxy resolve them, where this machine cannot, and trusts it not to lead "
+    "resolve: say who resolves the names of pages: 'here' resolves them on this machine, judges the addresses "
+    "and asks the proxy for these; 'proxy' lets the proxy resolve them, where this machine cannot, and trusts it not to lead "
     "pages to internal addresses"
 )
 
@@ -125,8 +126,12 @@ class Proxy:
         if status >= 500:
             raise Unavailable(f"the proxy {self} cannot reach the page's server: it answers {status}")
         if not 200 <= status < 300:
-            why = "" if port == 443 else "; many proxies allow only port 443: resolve='here' needs the port of http, too"
-            failure = Unavailable(f"the proxy {self} refuses a tunnel (CONNECT) to port {port}: it answers {status}{why}")
+            why = (
+                "" if port == 443 else "; many proxies allow only port 443: resolve='here' needs the port of http, too"
+            )
+            failure = Unavailable(
+                f"the proxy {self} refuses a tunnel (CONNECT) to port {port}: it answers {status}{why}"
+            )
             failure.temporary = False
             raise failure
         if more:
@@ -214,7 +219,7 @@ class Proxies:
         if is_this_machine(host):
             return None
         place = f"{host}:{port}"
-        if self.bypass and proxy_bypass_environment(place, {"no": self.bypass}):
+        if self.bypass and urllib.request.proxy_bypass_environment(place, {"no": self.bypass}):  # type: ignore[attr-defined]
             return None
         return self.https if scheme == "https" else self.http
 

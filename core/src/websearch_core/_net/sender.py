@@ -83,7 +83,7 @@ class Sender:
         self._connect_timeout = connect_timeout
         self._credentials = credentials or OriginCredentials({}, guard)
         self._proxies, self._contact = proxies, contact
-        self._new = partial(_make_client, library, verify, proxies)
+        self._new = partial(_make_client, library, verify, proxies=proxies)
         self._own_client, self._own_async_client = client, async_client
         self._services: Sender | None = None
         self._start()
@@ -351,10 +351,11 @@ class _LoopClients:
 def _make_client(
     library: Library,
     verify: ssl.SSLContext | None,
-    proxies: Proxies | None,
     kind: type[DirectClient],
     guard: Guard | None,
     line: Line,
+    *,
+    proxies: Proxies | None,
 ) -> DirectClient:
     user_agent()  # so that no request reads the files that it comes from
     return kind(library, verify, guard, line, proxies)

@@ -131,13 +131,17 @@ def _conceal(what: str, value: Any, check: Callable[[str], str]) -> ApiKey:
     text = value.get_secret_value() if isinstance(value, SecretStr) and not isinstance(value, ApiKey) else value
     try:
         if isinstance(text, str) and text.strip().startswith(_VARIABLE):
-            name = text.strip().removeprefix(_VARIABLE)
-            if not _VARIABLE_NAME.fullmatch(name):
-                raise ValueError("a key in the environment is written env:NAME")
-            return ApiKey.in_variable(name, check)
+            return ApiKey.in_variable(_parse_variable(text), check)
         return ApiKey.of(value, check)
     except ValueError as error:
         raise ConfigurationError(f"Credentials: {what}: {getattr(error, 'message', error)}") from None
+
+
+def _parse_variable(text: str) -> str:
+    name = text.strip().removeprefix(_VARIABLE)
+    if not _VARIABLE_NAME.fullmatch(name):
+        raise ValueError("a key in the environment is written env:NAME")
+    return name
 
 
 def _conceal_all(what: str, given: Any, check: Callable[[str], str]) -> dict[str, ApiKey]:

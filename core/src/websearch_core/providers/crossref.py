@@ -5,8 +5,8 @@ https://api.crossref.org/swagger-ui/index.html
 https://www.crossref.org/documentation/retrieve-metadata/rest-api/access-and-authentication/
 
 Works without a key. Set an email address as the ``contact`` of `Http`, or ``WEB_SEARCH_HTTP_CONTACT``: Crossref then
-serves you from its faster "polite" pool, and can contact you before it blocks you. ``api_key`` is the token of subscribers of Metadata
-Plus. Results are works of all kinds, from papers to data sets; the URL is the DOI.
+serves you from its faster "polite" pool, and can contact you before it blocks you. ``api_key`` is the token of
+subscribers of Metadata Plus. Results are works of all kinds, from papers to data sets; the URL is the DOI.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ A file found in or above the working directory may set only the fields annotated
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PrivateAttr, ValidationError
 
@@ -131,7 +131,7 @@ class Settings(BaseModel):
     read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(_show), PerRun()] = Field(
         default={}, validate_default=True
     )
-    http: HttpDefaults = Field(default={}, validate_default=True)  # type: ignore[assignment]
+    http: HttpDefaults = Field(default={}, validate_default=True)
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(
         default_factory=dict, repr=False
     )

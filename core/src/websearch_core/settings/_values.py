@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._net.clients import Library
-    from .._net.proxy import Resolver
     from ..layers import Layer, RateLimiter
     from ..provider._ports import AsyncHTTPClient, HTTPClient
 
@@ -102,7 +101,7 @@ class Http:
     library: Library | None = None
     credentials: Mapping[str, Credentials] | None = field(default=None, repr=False)
     proxy: str | SecretStr | None = field(default=None, repr=False)
-    resolve: Resolver | None = None
+    resolve: Literal["here", "proxy"] | None = None
     contact: str | None = None
 
     def __post_init__(self) -> None:
