@@ -35,8 +35,8 @@ _END = b"\r\n\r\n"
 _URL = re.compile(r"http://(?:([^@/?#]*)@)?([^@/?#]+)/?", re.IGNORECASE)
 _EXAMPLE = "'http://user:password@proxy.corp:3128'"
 _WHO = (
-    "resolve: say who resolves the names of pages: 'here' resolves them on this machine, judges the addresses "
-    "and asks the proxy for these; 'proxy' lets the proxy resolve them, where this machine cannot, and trusts it not to lead "
+    "resolve: say who resolves the names of pages: 'here' resolves them on this machine, judges the addresses and asks "
+    "the proxy for these; 'proxy' lets the proxy resolve them, where this machine cannot, and trusts it not to lead "
     "pages to internal addresses"
 )
 

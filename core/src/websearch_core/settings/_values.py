@@ -20,7 +20,6 @@ from ..provider._declare import FoundFile, field_notes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._net.clients import Library
     from ..layers import Layer, RateLimiter
     from ..provider._ports import AsyncHTTPClient, HTTPClient
 
@@ -98,7 +97,7 @@ class Http:
     client: HTTPClient | None = None
     async_client: AsyncHTTPClient | None = None
     verify: ssl.SSLContext | None = None
-    library: Library | None = None
+    library: Literal["httpx", "httpx2"] | None = None
     credentials: Mapping[str, Credentials] | None = field(default=None, repr=False)
     proxy: str | SecretStr | None = field(default=None, repr=False)
     resolve: Literal["here", "proxy"] | None = None
