@@ -11,7 +11,10 @@ from langchain_websearch import WebSearchToolkit
 
 TOOLS = [
     tool
-    for options in ({}, {"topic": "news", "time_range": "week", "limit": 3, "allowed_domains": ["python.org"]})
+    for options in (
+        {},
+        {"topic": "news", "time_range": "week", "limit": 3, "allowed_domains": ["python.org"], "unsupported": "note"},
+    )
     for tool in WebSearchToolkit(provider="duckduckgo", search_options=options).get_tools()
 ]
 

@@ -43,3 +43,15 @@ def test_a_tool_loads_no_http_library_and_no_parser_of_pages():
         "print([m for m in ('httpx', 'selectolax', 'lxml', 'langchain', 'langgraph') if m in set(sys.modules) - before])"
     )
     assert loaded.strip() == "[]"
+
+
+def test_a_tool_loads_no_layer_but_the_defaults_and_no_database():
+    loaded = python(
+        "import sys, langchain_core.tools, langchain_core.retrievers; before = set(sys.modules)\n"
+        "from langchain_websearch import WebSearchTool\n"
+        "print(*sorted(set(sys.modules) - before))"
+    ).split()
+    others = ("budget", "cache", "fuse", "rerank", "robots", "robots_files", "usage", "merge", "caching.sqlite")
+    assert not {f"websearch_core.layers._{name}" for name in others} & set(loaded)
+    assert "websearch_core.layers._retry" in loaded
+    assert not {"sqlite3", "redis", "httpx2", "pypdf", "bs4", "websearch_core.reading"} & set(loaded)

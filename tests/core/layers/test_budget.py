@@ -270,7 +270,7 @@ def test_each_request_is_charged_where_requests_cost(file, sent):
 
 def test_a_price_may_be_for_a_number_of_results_or_pages(file):
     budget = Budget(usage_file=file.path)
-    WebSearch(Sea(prices=(Price(usd=1, size=10),)), layers=[budget]).search("kelp", limit=21)
+    WebSearch(Sea(prices=(Price(usd=1, size=10),)), budget=budget).search("kelp", limit=21)
 
     assert spent(file).usd == 3 * MILLION
 
@@ -285,9 +285,9 @@ def test_a_provider_that_is_free_is_free_when_the_money_is_gone(file):
 
 
 def test_credits_are_counted_for_each_provider():
-    layers = [Budget(limit="3 credits/day")]
+    budget = Budget("3 credits/day")
     for name in ("sea", "creek"):
-        web = WebSearch(Sea(name), layers=layers)
+        web = WebSearch(Sea(name), budget=budget)
         web.search("kelp")
         with pytest.raises(BudgetExceeded, match=f"3 credits/day of {name}"):
             web.search("dulse")
@@ -443,7 +443,7 @@ def test_a_broken_file_stops_all_spending_unless_told_otherwise(tmp_path, sent, 
     assert not sent
 
     lenient = Budget(limit=["1 USD/day", "2 calls"], usage_file=path, on_file_error="ignore")
-    web = WebSearch(Sea(), layers=[lenient])
+    web = WebSearch(Sea(), budget=lenient)
     with caplog.at_level(logging.WARNING):
         web.search("kelp")
         web.search("kelp")
@@ -538,7 +538,7 @@ def test_calls_at_the_same_time_never_pass_a_limit_together(tmp_path_factory, li
     path = tmp_path_factory.mktemp("usage") / "usage.db"
     text = f"{limit} credits/day per tenant" if on_disk else f"{limit} credits"
     budget = Budget(limit=text, usage_file=path)
-    web = WebSearch(Varying(), retry=Retry(attempts=1), layers=[budget])
+    web = WebSearch(Varying(), retry=Retry(attempts=1), budget=budget)
     allowed, ready = [], threading.Barrier(4)
 
     def work(share):
@@ -578,16 +578,15 @@ class Varying(Sea):
 def test_settings_have_a_budget(monkeypatch, tmp_path):
     monkeypatch.setenv("WEB_SEARCH_BUDGET", "1 USD/day, 20 calls")
     web = WebSearch(Sea())
-    assert web.settings.budget == ("1 USD/day", "20 calls")
-    assert limits_of(web) == [("1 USD/day", "20 calls")]
+    assert limits_of(web) == ["1 USD/day, 20 calls"]
 
-    web = WebSearch(Sea(), settings=Settings(budget="1 call", layers={"budget": {"limit": "2 calls"}}))
-    assert limits_of(web) == [("2 calls", "1 call")]
+    web = WebSearch(Sea(), settings=Settings(budget={"limit": "2 calls"}))
+    assert limits_of(web) == ["2 calls"]
 
 
 @pytest.mark.parametrize("layers", [None, [Budget(limit="1 call")]])
 def test_one_budget_is_enough(layers):
-    with pytest.raises(ConfigurationError, match="budget: is for the default layers"):
+    with pytest.raises(ConfigurationError, match="budget: not with layers=None|layers: Budget does not belong here"):
         WebSearch(Sea(), budget="2 calls", layers=layers)
 
 
@@ -603,11 +602,14 @@ def test_a_found_file_may_only_lower_a_budget(monkeypatch, tmp_path):
     own.write_text('budget = "1 USD/day"\n')
     (project / "websearch.toml").write_text('budget = ["1_000 USD/day", "3 calls"]\n')
 
-    assert Settings.load().budget == ("1 USD/day", "1_000 USD/day", "3 calls")
+    assert Settings.load().budget.limit == ("1 USD/day", "1_000 USD/day", "3 calls")
 
-    (project / "websearch.toml").write_text('[layers.budget]\nlimit = "1_000 USD/day"\n')
-    with pytest.raises(ConfigurationError, match="may not be set here"):
-        Settings.load()
+    (project / "websearch.toml").write_text('[budget]\nlimit = "1_000 USD/day"\n')
+    assert Settings.load().budget.limit == ("1 USD/day", "1_000 USD/day")
+    for refused in ('[budget]\nprices = {exa = "0 USD"}\n', "budget = false\n"):
+        (project / "websearch.toml").write_text(refused)
+        with pytest.raises(ConfigurationError, match="may not be (set|switched off) here"):
+            Settings.load()
 
 
 def test_amounts_are_shown_as_people_write_them():
@@ -641,7 +643,7 @@ def test_a_failing_chain_charges_each_provider(monkeypatch, file):
 
 def test_each_member_of_a_fusion_is_charged_and_one_without_budget_is_left_out(file):
     budget = Budget(limit="0.25 USD/day", usage_file=file.path)
-    web = WebSearch([Sea(), Sea("creek", prices=FREE)], combine="fuse", layers=[budget])
+    web = WebSearch([Sea(), Sea("creek", prices=FREE)], combine="fuse", budget=budget)
     assert not web.search("kelp").notes
     assert spent(file) == Amount(2 * MILLION, 2 * MILLION, 250_000)
 
@@ -678,11 +680,11 @@ async def cancel_all_but_one(web, waiting):
 
 @pytest.mark.parametrize("is_throttle_outside", [False, True])
 def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttle_outside):
-    layers = Budget(limit=["5 calls", "5 calls/day"], usage_file=file.path), Throttle(requests_per_second=1 / 600)
+    own = {"budget": Budget(["5 calls", "5 calls/day"], usage_file=file.path), "throttle": Throttle(1 / 600)}
     if is_throttle_outside:
-        web = WebSearch(layers[1](layers[0](Sea())), timeout=Timeout(search=10_000))
+        web = WebSearch(own["throttle"](own["budget"](Sea())), timeout=Timeout(search=10_000))
     else:
-        web = WebSearch(Sea(), layers=layers, timeout=Timeout(search=10_000))
+        web = WebSearch(Sea(), **own, timeout=Timeout(search=10_000))
     waiting = []
     with listen(lambda event: waiting.append(event) if isinstance(event, Wait) else None):
         asyncio.run(cancel_all_but_one(web, waiting))

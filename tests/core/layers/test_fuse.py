@@ -307,12 +307,12 @@ def test_services_that_sell_the_results_of_one_engine_have_one_vote():
 
 def test_settings_switch_fusion_on_and_an_argument_off_again():
     finders = [Finder("a", ("kelp",)), Finder("b", ("nori",))]
-    on = Settings.from_mapping({"fuse": True})
+    on = Settings.from_mapping({"combine": "fuse"})
 
     assert WebSearch(finders, settings=on, layers=()).provider.inner.layer == Fuse()
     assert urls(WebSearch(finders, settings=on).search("algae")) == ["kelp", "nori"]
     assert urls(WebSearch(finders, settings=on, combine="first").search("algae")) == ["kelp"]
-    table = Settings.from_mapping({"layers": {"fuse": {"k": 60}}})
+    table = Settings.from_mapping({"combine": {"fuse": {"k": 60}}})
     assert WebSearch(finders, settings=table).search("algae").results[0].score == pytest.approx(1 / 61)
     assert urls(WebSearch(finders, settings=table, combine="first").search("algae")) == ["kelp"]
 
@@ -325,20 +325,19 @@ def test_one_provider_is_asked_as_usual():
 
 @pytest.mark.parametrize("layers", [None, [Fallback()], [Fuse(k=60)]])
 def test_fuse_with_layers_that_leave_it_without_effect_is_refused(layers):
-    with pytest.raises(ConfigurationError, match="fuse: is for the default layers"):
+    with pytest.raises(ConfigurationError, match="combine: not with layers=None|layers: F.* does not belong here"):
         WebSearch([Finder("a"), Finder("b")], combine="fuse", layers=layers)
 
 
 def test_two_layers_of_the_settings_that_combine_are_refused():
-    settings = Settings.from_mapping({"fuse": True, "layers": {"fallback": {}}})
-    with pytest.raises(ConfigurationError, match="only one layer may combine"):
-        WebSearch([Finder("a"), Finder("b")], settings=settings)
+    with pytest.raises(ConfigurationError, match=r"combine: must be one table, \[combine.fuse\] or"):
+        Settings.from_mapping({"combine": {"fuse": {}, "fallback": {}}})
 
 
 def test_a_found_file_does_not_multiply_the_cost(tmp_path, monkeypatch):
-    (tmp_path / "websearch.toml").write_text("fuse = true\n", encoding="utf-8")
+    (tmp_path / "websearch.toml").write_text('combine = "fuse"\n', encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigurationError, match="fuse"):
+    with pytest.raises(ConfigurationError, match="combine: may not be set here"):
         WebSearch([Finder("a"), Finder("b")])
 
 

@@ -638,7 +638,7 @@ def around(kind):
         ([Retry()(Stub())], "_RetryProvider already holds a provider"),
         (Retry(), "give a list of layers, not Retry"),
         ("retry", "give a list of layers, not str"),
-        ([Fallback(), Around("fuse", Rank.COMBINE)], "only one layer may combine several providers"),
+        ([Around("one", Rank.COMBINE), Around("fuse", Rank.COMBINE)], "only one layer may combine several providers"),
         ([Around("x", "high")], "the rank of Around is not a number"),
         (around(lambda layer, inner: Stub()), r"Around: start\(\) must return a function"),
         (around(lambda layer, inner: inner), r"Around: start\(\) must return a function"),
@@ -655,7 +655,7 @@ def test_attempts_configure_the_default_retry():
     assert retry_of(WebSearch(Stub(), retry=5)).attempts == 5
     assert retry_of(WebSearch(Stub(), retry=5, layers=[Around()])).attempts == 5
     for given in ([Retry(attempts=2)], None):
-        with pytest.raises(ConfigurationError, match="attempts: is for the default layers"):
+        with pytest.raises(ConfigurationError, match="retry: not with layers=None|layers: Retry does not belong here"):
             WebSearch(Stub(), retry=5, layers=given)
 
 
@@ -718,7 +718,7 @@ def settings_file(content):
 
 
 def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
-    settings_file("[layers.retry]\nattempts = 5\nwait_initial = 0.1\n[layers.relax]\n")
+    settings_file("[retry]\nattempts = 5\nwait_initial = 0.1\n[layers.relax]\n")
     web = WebSearch(Stub())
 
     assert (retry_of(web).attempts, retry_of(web).wait_initial, web.provider.layer.unsupported) == (5, 0.1, "note")
@@ -726,19 +726,20 @@ def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
     assert shape(WebSearch(Stub(), layers=None).provider) == "stub"
     assert retry_of(WebSearch(Stub(), retry=2)).attempts == 2
     assert retry_of(WebSearch(Stub(), retry=2)).wait_initial == 0.1
-    monkeypatch.setenv("WEB_SEARCH_ATTEMPTS", "4")
+    monkeypatch.setenv("WEB_SEARCH_RETRY", "4")
     assert retry_of(WebSearch(Stub())).attempts == 4
-    monkeypatch.setenv("WEB_SEARCH_LAYERS", '{"retry": {"wait_initial": 0.2}}')
+    monkeypatch.setenv("WEB_SEARCH_RETRY", '{"wait_initial": 0.2}')
     assert retry_of(WebSearch(Stub())).wait_initial == 0.2
 
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("[layers.retry]\nattempts = 0", "layers.retry: Retry: attempts"),
-        ("[layers.retry]\nattemps = 2", "layers.retry: .*attemps"),
+        ("[retry]\nattempts = 0", "retry.attempts: Retry: attempts"),
+        ("[retry]\nattemps = 2", "retry.attemps: not an option; did you mean attempts"),
         ("[layers.rerty]\nattempts = 2", "unknown layer 'rerty'; known are breaker, "),
-        ('[layers.retry]\ninner = "brave"', "layers.retry: inner is not an option"),
+        ('[retry]\ninner = "brave"', "retry.inner: not an option"),
+        ("[layers.retry]\nattempts = 5", r"layers.retry: this is a setting: write \[retry\]"),
         ("layers = 3", "layers"),
     ],
 )
@@ -752,21 +753,21 @@ def test_a_mistake_in_the_table_of_a_layer_is_reported(content, complaint, given
 def test_a_file_that_was_merely_found_sets_only_what_it_may(plugged):
     plugged([("around", "Around")], Around=Around)
     found = Path("websearch.toml")
-    found.write_text('[layers.retry]\nattempts = 5\n[layers.relax]\nunsupported = "note"')
+    found.write_text('[retry]\nattempts = 5\n[layers.relax]\nunsupported = "note"')
     web = WebSearch(Stub())
     assert (retry_of(web).attempts, web.provider.layer.unsupported) == (5, "note")
 
-    settings_file("[layers.retry]\nattempts = 2\nwait_initial = 0.1")
-    found.write_text("[layers.retry]\nwait_max = 1")
+    settings_file("[retry]\nattempts = 2\nwait_initial = 0.1")
+    found.write_text("[retry]\nwait_max = 1")
     retry = retry_of(WebSearch(Stub()))
     assert (retry.attempts, retry.wait_initial, retry.wait_max) == (2, 0.1, 1)
     for refused, complaint in {
-        "[layers.retry]\nattempts = 3": "layers.retry.attempts: may not be more than 2 here",
-        "[layers.retry]\nwait_max = 61": "layers.retry.wait_max: may not be more than 60 here",
-        "[layers.retry]\ninner = 3": "layers.retry: inner is not an option",
-        "[layers.fallback]": "layers.fallback: may not be set here",
+        "[retry]\nattempts = 3": "retry.attempts: may not be more than 2 here",
+        "[retry]\nwait_max = 61": "retry.wait_max: may not be more than 60 here",
+        "[retry]\ninner = 3": "retry.inner: not an option",
+        "[combine.fallback]": "combine: may not be set here",
         "[layers.around]": "layers.around: may not be set here",
-        "[layers]\nretry = 3": "layers: not a table for each layer",
+        "[layers]\nrelax = 3": "layers: not a table for each layer",
     }.items():
         found.write_text(refused)
         with pytest.raises(ConfigurationError, match=complaint):
@@ -812,9 +813,9 @@ def test_layers_plug_in_by_entry_points(plugged):
     assert shape(WebSearch(Stub(), layers=[Around()]).provider) == "Relax Shout Around Retry stub"
     assert WebSearch(Stub(), layers=[Shout(times=4)]).provider.inner.layer.times == 4
     for wrong, complaint in {
-        "[layers.shout]\ntime = 3": "layers.shout: .*time",
-        "[layers.strict]\ntimes = 3": "layers.strict: times: too many",
-        "[layers.checked]\npin = 4321": "layers.checked: pin: must be less than or equal to 9",
+        "[layers.shout]\ntime = 3": "layers.shout.time: not an option",
+        "[layers.strict]\ntimes = 3": "layers.strict.times: times: too many",
+        "[layers.checked]\npin = 4321": "layers.checked.pin: pin: must be less than or equal to 9",
         "[layers.gone]": "layer 'gone' cannot be loaded",
         "[layers.rerty]": "known are breaker, .*cache, checked, fallback, ",
     }.items():

@@ -53,7 +53,7 @@ def test_a_word_says_how_providers_are_combined():
 
 @pytest.mark.parametrize("wrong", ["best", "", Retry(5), None])
 def test_another_word_is_answered_with_the_known_ones(wrong):
-    with pytest.raises(ConfigurationError, match="combine: must be first, until_results, fuse, or a layer such as"):
+    with pytest.raises(ConfigurationError, match="must be first, until_results, fuse, or a layer such as"):
         find_combination(wrong)
 
 

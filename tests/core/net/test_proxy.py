@@ -485,6 +485,7 @@ def named_host():
     return name, address
 
 
+@pytest.mark.e2e
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_page_is_read_through_tinyproxy(fetch, ports, http, resolve, scheme, named_host):
     name, address = named_host
@@ -506,6 +507,7 @@ def test_a_page_is_read_through_tinyproxy(fetch, ports, http, resolve, scheme, n
     site.close()
 
 
+@pytest.mark.e2e
 def test_what_tinyproxy_cannot_reach_is_an_error_that_names_it(fetch, ports, named_host):
     name, address = named_host
     with socket.create_server((address, 0)) as closed:

@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from .._net.guard import Guard
@@ -21,8 +21,6 @@ from .._text.urls import find_origin, is_this_machine
 from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound, UnsupportedOption
 from ..layers import (
     Breaker,
-    Cache,
-    CacheBackend,
     Fallback,
     Layer,
     Rank,
@@ -42,6 +40,9 @@ from ..settings import Settings
 from ..settings._build import build, collect_options
 from ..settings._places import check_home
 from ..settings._values import CONCERNS
+
+if TYPE_CHECKING:
+    from ..layers import Cache, CacheBackend
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = (
@@ -230,7 +231,9 @@ def make_stack(
     defaults |= chosen | {name: settings.find_layer(name) for name in settings.layers}
     has_breaker = any(layer.rank == Rank.BREAKER for layer in defaults.values())
     return Stack(
-        layers if layers is None else [*layers, *own], list(defaults.values()), [] if has_breaker else [Breaker()]
+        [*layers, *own] if isinstance(layers, list | tuple) else layers,
+        list(defaults.values()),
+        [] if has_breaker else [Breaker()],
     )
 
 
@@ -269,8 +272,7 @@ def find_cache(settings: Settings) -> CacheBackend:
 
     """
     layer = settings.cache or settings.find_layer("cache")
-    assert isinstance(layer, Cache)
-    return layer.backend
+    return cast("Cache", layer).backend
 
 
 def _as_list(choice: Choice | None) -> list[str | Provider]:

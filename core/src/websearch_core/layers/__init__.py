@@ -16,26 +16,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from .._runtime.scope import no_cache
 from ..errors import ConfigurationError
 from ._account import charge_to
-from ._breaker import Breaker
-from ._budget import Budget
-from ._cache import Cache
-from ._caching.backend import CacheBackend, CacheStats
-from ._fallback import Fallback
-from ._fuse import Fuse
 from ._layer import Layer, ProviderWrapper, Rank, leaves
-from ._rate_limiter import RateLimiter
-from ._relax import Relax
-from ._rerank import Rerank
-from ._retry import Retry
-from ._robots import Robots
-from ._single_flight import SingleFlight
-from ._throttle import Throttle
+
+if TYPE_CHECKING:
+    from ._breaker import Breaker
+    from ._budget import Budget
+    from ._cache import Cache
+    from ._caching.backend import CacheBackend, CacheStats
+    from ._fallback import Fallback
+    from ._fuse import Fuse
+    from ._rate_limiter import RateLimiter
+    from ._relax import Relax
+    from ._rerank import Rerank
+    from ._retry import Retry
+    from ._robots import Robots
+    from ._single_flight import SingleFlight
+    from ._throttle import Throttle
 
 __all__ = [
     "Breaker",
@@ -61,20 +65,24 @@ __all__ = [
     "no_cache",
 ]
 
-_BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
+_BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
-        "breaker": Breaker,
-        "cache": Cache,
-        "budget": Budget,
-        "fallback": Fallback,
-        "fuse": Fuse,
-        "relax": Relax,
-        "rerank": Rerank,
-        "retry": Retry,
-        "robots": Robots,
-        "single_flight": SingleFlight,
-        "throttle": Throttle,
+        "breaker": "Breaker",
+        "budget": "Budget",
+        "cache": "Cache",
+        "fallback": "Fallback",
+        "fuse": "Fuse",
+        "relax": "Relax",
+        "rerank": "Rerank",
+        "retry": "Retry",
+        "robots": "Robots",
+        "single_flight": "SingleFlight",
+        "throttle": "Throttle",
     }
+)
+_HOMES: Mapping[str, str] = MappingProxyType(
+    {name: f"_{module}" for module, name in _BUILT_IN.items()}
+    | {"CacheBackend": "_caching.backend", "CacheStats": "_caching.backend", "RateLimiter": "_rate_limiter"}
 )
 _GROUP = "websearch_core.layers"
 
@@ -88,7 +96,7 @@ def layer_class(name: str) -> type[Layer]:
 
     """
     if name in _BUILT_IN:
-        return _BUILT_IN[name]
+        return _load(_BUILT_IN[name])  # type: ignore[return-value]
     plugged_in = _plugged_in()
     if name not in plugged_in:
         known = ", ".join(sorted({*_BUILT_IN, *plugged_in}))
@@ -107,3 +115,21 @@ def _plugged_in() -> Mapping[str, EntryPoint]:
             raise ConfigurationError(f"layer {entry.name!r} is already registered")
         plugged[entry.name] = entry
     return plugged
+
+
+def _load(name: str) -> object:
+    """Import a layer when it is first used: some need a database, and most programs use few."""
+    globals()[name] = value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return value
+
+
+if not TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name
+
+    def __getattr__(name: str) -> object:
+        if name in _HOMES:
+            return _load(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

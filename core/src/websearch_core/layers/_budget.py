@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 from ..errors import ConfigurationError, Unavailable, UnsafeURL, WebSearchError
 from ..events import Charge, emit
 from ..flow import Call, Flow, Request
 from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept, is_held
 from ..models import Page, SearchQuery, SearchResponse
+from ..provider._declare import FoundFile
 from ..provider._ports import Provider, Role
 from ._account import Account, Runs, current_account
 from ._amounts import MILLION, Amount, Limit, parse_limits
@@ -64,7 +65,7 @@ class Budget(Layer):
 
     rank: ClassVar[int] = Rank.BUDGET
 
-    limit: str | Sequence[str] | None = None
+    limit: Annotated[str | Sequence[str] | None, FoundFile(narrows=True)] = None
     prices: Prices = field(default_factory=dict)
     usage_file: Path | str | None = None
     on_file_error: OnFileError = "raise"
