@@ -6,9 +6,10 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from websearch_core import WebSearch
+from websearch_core import Http, SearchQuery, Timeout, WebSearch
 from websearch_core.keys._environ import ENV_FILE
 from websearch_core.provider._declare import FoundFile
+from websearch_core.reading import ReadOptions
 from websearch_core.settings import Settings
 from websearch_core.settings._shapes import OTHER_NAMES
 from websearch_core.settings._sources import NAMED, NAMES
@@ -32,6 +33,7 @@ _FOUND = {
     "providers": "as [providers](providers.md) says",
     "retry": "as [below](#layers)",
 }
+_PARTS: dict[str, Any] = {"timeout": Timeout, "search_options": SearchQuery, "read_options": ReadOptions, "http": Http}
 _DEFAULTS = {"combine": "`first`", "retry": "3"}
 
 
@@ -95,7 +97,7 @@ def _rows(name: str, field: Any, meaning: str) -> list[list[str]]:
         also = "".join(f", or `{other}`" for other, real in OTHER_NAMES.items() if real == f"{name}.{part}")
         value = default.get(part) if isinstance(default, Mapping) else getattr(default, part)
         cells = [f"`{name_variable((name, part))}`", f"`{name}.{part}`{also}", _write_value(value)]
-        rows.append(["", *cells, _found(PARTS[name][part]), ""])
+        rows.append(["", *cells, _found(PARTS[name][part]), read_args(_PARTS[name])[part]])
     return rows
 
 

@@ -398,7 +398,7 @@ class TestTenants:
 @pytest.mark.parametrize(
     ("own", "complaint"),
     [
-        ({"timeout": {}}, "timeout: "),
+        ({"timeout": "soon"}, "timeout: "),
         ({"read_options": {"links": {"a": 1}}}, "links: "),
         ({"read_options": {"max_tokens": {}}}, "max_tokens: "),
         ({"read_options": "text"}, "read_options: must be a table"),
@@ -436,8 +436,8 @@ class TestBudget:
     @pytest.mark.parametrize("place", ["configurable", "metadata"])
     def test_the_tenant_of_the_run_is_charged(self, echo, call, tmp_path, place):
         file = UsageFile(tmp_path / "usage.db")
-        layers = [Budget(limit="1 call/day per tenant", usage_file=file.path)]
-        search, read = WebSearchToolkit(provider=echo, reader=echo, layers=layers).get_tools()
+        budget = Budget("1 call/day per tenant", usage_file=file.path)
+        search, read = WebSearchToolkit(provider=echo, reader=echo, budget=budget).get_tools()
         for config in ({"tenant_id": "acme", "user_id": "ann"}, {"user_id": "bob"}, {}):
             assert (call(search, {place: config}, query="kelp")).status == "success"
             assert (call(read, {place: config}, url="https://sea.example/")).status == "error"

@@ -124,7 +124,7 @@ def test_what_is_not_a_list_of_urls_says_so():
 
 
 def test_an_option_of_a_search_is_answered_with_where_it_belongs():
-    with pytest.raises(ConfigurationError, match="k: an option of a search: .* search_options="):
+    with pytest.raises(ConfigurationError, match="k: write search.* search_options="):
         WebSearchTool(k=3)
-    with pytest.raises(ConfigurationError, match="limit: an option of a search: .*a retriever calls it k"):
+    with pytest.raises(ConfigurationError, match="limit: write search.*a retriever calls it k"):
         WebSearchRetriever(limit=3)

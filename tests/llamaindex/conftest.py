@@ -18,6 +18,7 @@ from llama_index.core.tools import ToolOutput
 from websearch_core import Http, Page, SearchQuery, SearchResponse, SearchResult, WebSearch
 from websearch_core.errors import PageNotFound, UnsupportedOption
 from websearch_core.flow import Call, Flow
+from websearch_core.reading import ReadOptions
 from websearch_core.testing import SECRET
 
 KELP = (
@@ -70,11 +71,9 @@ class Sea:
 def sea() -> Callable[..., WebSearch]:
     """Return a function that makes a `WebSearch` with a `Sea`, the leaf of its ``provider``."""
 
-    def make(*, max_tokens: int | None = None, token_counter: Any = None, **sea: Any) -> WebSearch:
+    def make(*, read_options: ReadOptions | None = None, **sea: Any) -> WebSearch:
         water = Sea(**sea)
-        return WebSearch(
-            water, reader=water, retry=1, read_options={"max_tokens": max_tokens, "token_counter": token_counter}
-        )
+        return WebSearch(water, reader=water, retry=1, read_options=read_options)
 
     return make
 

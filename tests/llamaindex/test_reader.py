@@ -77,7 +77,7 @@ async def test_non_public_addresses_are_not_read(url: str) -> None:
 
 
 def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None:
-    with pytest.raises(ConfigurationError, match="not both: allow"):
+    with pytest.raises(ConfigurationError, match="not both: internal"):
         WebPageReader(web=sea(), internal=["10.0.0.0/8"])
 
 

@@ -276,7 +276,7 @@ def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None
 
 def test_the_arguments_make_a_web_search_and_the_key_never_appears() -> None:
     spec = WebSearchToolSpec(provider="brave", api_key="SECRET-of-a-test", timeout=3, internal=["10.0.0.0/8"])
-    assert (spec.web.settings.timeout, spec.web.provider.name) == (3, "brave")
+    assert (spec.web.settings.timeout.read, spec.web.provider.name) == (3, "brave")
     assert "SECRET" not in repr(spec) + repr(vars(spec)) + repr(spec.to_tool_list())
     with pytest.raises(ConfigurationError, match="unknown argument: api_ky"):
         WebSearchToolSpec(api_ky="SECRET-of-a-test")

@@ -52,11 +52,11 @@ def resolve_search(kind: type[BaseModel], web: WebSearch | None, options: Mappin
     resolved = resolve_tenants(kind, web, options)
     pinned = resolved.pop("search_options", None)
     if not isinstance(pinned, Pinned):
-        web = resolved["web"]
+        made: WebSearch = resolved["web"]
         if isinstance(pinned, Mapping | None):
-            pinned = {**web.settings.search_options, **(pinned or {})}
-        pinned = Pinned.of(pinned, web.settings.domains)
-        web.check_options(pinned.options)
+            pinned = {**made.settings.search_options, **(pinned or {})}
+        pinned = Pinned.of(pinned, made.settings.domains)
+        made.check_options(pinned.options)
     return {"search_options": pinned, **resolved}
 
 

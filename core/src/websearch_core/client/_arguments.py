@@ -46,7 +46,9 @@ def make_query(
         names = {OTHER_NAMES.get(name, name) for name in given}
         replaced = names | (_PERIOD if names & _PERIOD else set())
         given |= {name: value for name, value in usual.items() if name not in replaced}
-    return SearchQuery.of(text, **given | ({"unsupported": unsupported} if unsupported else {}))
+    if unsupported:
+        given["unsupported"] = unsupported
+    return SearchQuery.of(text, **given)
 
 
 def check_arguments(given: Iterable[str], known: Collection[str] = _KNOWN) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -201,12 +201,12 @@ class Calls:
         part: dict[str, Any] = {
             name: value for name, value in options.items() if value is not None and name not in Choices._fields
         }
-        usual: Mapping[str, Any] = self.settings.read_options
+        usual: Any = self.settings.read_options
         if not {"max_length", "max_tokens"} & set(part):
             limit = "max_tokens" if usual.get("max_tokens") else "max_length"
             part[limit] = usual[limit]
-        count = part.pop("token_counter", None) or usual.get("token_counter") or estimate_tokens
-        if not callable(count):
+        count: Any = part.pop("token_counter", None) or usual.get("token_counter") or estimate_tokens
+        if isinstance(count, str | int | float) or not callable(count):
             raise InvalidOption("token_counter: must be a function from a text to its number of tokens")
         return Excerpt(count=count, **part)
 

@@ -249,13 +249,15 @@ def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -
     relaxes = [layer.unsupported for layer in layers if isinstance(layer, Relax)]
     if not options or (options.get("unsupported") or next(iter(relaxes), "raise")) == "note":
         return
-    query = SearchQuery.of("any", **options)
+    query = SearchQuery.of("any", **options).without("allowed_domains", "blocked_domains")  # kept to in any case
     able = [leaf for leaf in leaves(provider) if _can_search(query, leaf)]
     if not able:
         check_options(query, leaves(provider)[0])
 
 
 def _can_search(query: SearchQuery, provider: Provider) -> bool:
+    if not hasattr(provider, "options"):  # it does not say
+        return True
     try:
         check_options(query, provider)
     except UnsupportedOption:

@@ -33,7 +33,8 @@ from pydantic import AfterValidator, ConfigDict, PlainValidator, SecretStr, Vali
 from pydantic.dataclasses import dataclass
 
 from ..errors import ConfigurationError, MissingKey
-from ..keys._keys import ApiKey
+from ..keys._environ import read_variable
+from ..keys._keys import ApiKey, KeyFromEnvironment
 from ..models import describe_problems
 
 T = TypeVar("T")
@@ -101,6 +102,10 @@ def provider(cls: type[T]) -> type[T]:
 
     @functools.wraps(checked)
     def init(self: Any, **values: Any) -> None:
+        for name, names in _key_variables(made):  # as for a provider that is chosen by its name
+            key = next(filter(None, map(read_variable, names)), None)
+            if key and name not in values and not values.get("keyless"):
+                values[name] = KeyFromEnvironment(key)
         try:
             checked(self, **values)
         except ValidationError as error:

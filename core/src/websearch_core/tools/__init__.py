@@ -69,7 +69,7 @@ def page_options(
     """
     usual = default or (_PASSAGES if query else None)
     if query and usual:
-        usual = min(usual, _PASSAGES, web.settings.read_options["max_length"] or _PASSAGES)
+        usual = min(usual, _PASSAGES, web.settings.read_options.get("max_length") or _PASSAGES)
     return {
         "max_length": max_length or usual,
         "max_tokens": web.settings.read_options.get("max_tokens"),

@@ -179,7 +179,7 @@ class Tenants:
 
     def _make(self, own: dict[str, Any]) -> WebSearch:
         arguments = {**self._arguments, **own}
-        if "read_options" in own:
+        if isinstance(own.get("read_options"), Mapping):
             arguments["read_options"] = {**self.web.settings.read_options, **own["read_options"]}
         self._refuse_own_keys(own)
         if "provider" in own and _names(own["provider"]) != _names(self._arguments.get("provider")):
