@@ -37,13 +37,15 @@ PAGE = _ROOT / "docs" / "measured" / "ssrf.md"
 CORPUS = _ROOT.parent / "shared" / "corpora" / "hostile"
 HEADING = "## With a login, and behind a proxy"
 
-_SECRET = "sesame-0123456789"  # noqa: S105 - of the measurement
+_SECRET = "sesame-0123456789"
 _LOGIN = {"Authorization": f"Bearer {_SECRET}", "X-Wiki": _SECRET, "Cookie": f"sid={_SECRET}"}
 _BODY = b"<html><body><p>" + b"High water at noon. " * 20
 _TIMEOUT = 900.0  # seconds for one candidate
 
 Fetch = Callable[[str], Any]
-Prepare = Callable[[Mapping[str, Any], str, str], Fetch]  # from the table of names, the proxy, and the origin to log in to
+Prepare = Callable[
+    [Mapping[str, Any], str, str], Fetch
+]  # from the table of names, the proxy, and the origin to log in to
 
 
 def _ours(resolve: str) -> Prepare:
@@ -57,7 +59,8 @@ def _ours(resolve: str) -> Prepare:
             found = table.get(host, table["_default"]) if not origin else ["127.0.0.1"]
             return found["sequence"][0] if isinstance(found, dict) else found
 
-        web._sender.guard = replace(web._sender.guard, resolve=look_up)
+        sender = web._sender  # noqa: SLF001 - as the tests do
+        sender.guard = replace(sender.guard, resolve=look_up)
         return web.read  # type: ignore[no-any-return]
 
     return prepare
@@ -221,7 +224,9 @@ def goals(results: Mapping[str, Mapping[str, Any]]) -> list[Goal]:
     """Return what is expected of ours, and whether it holds."""
     return [
         Goal(
-            f"{name} asks for nothing forbidden" + (" by address" if "proxy" in name else "") + ", and keeps its secrets",
+            f"{name} asks for nothing forbidden"
+            + (" by address" if "proxy" in name else "")
+            + ", and keeps its secrets",
             f"{one['address'] + one['name']} forbidden rows asked for, {one['leaks']} secrets that left",
             not any(one[count] for count in ("address", "ambiguous", "refused", "leaks"))
             and ("proxy" in name or not one["name"]),
@@ -235,15 +240,15 @@ _SECTION = """\
 {heading}
 
 Written by `python -m benchmarks.ssrf.asked`. The same rows, behind a proxy that notes what it is asked for and answers
-with a page. Then a page that is read with three secrets (a bearer token, a header of another name, a cookie) redirects to
-another port and to another host: at most six secrets can leave.
+with a page. Then a page that is read with three secrets (a bearer token, a header of another name, a cookie) redirects
+to another port and to another host: at most six secrets can leave.
 
 {goals}
 
 {table}
 
-- **addresses** and **names**: forbidden rows for which the proxy was asked, by an address that is not a public one, or by
-  a name that leads to one. With `resolve="proxy"`, only the owner of the proxy can refuse these names.
+- **addresses** and **names**: forbidden rows for which the proxy was asked, by an address or by a name. With
+  `resolve="proxy"`, only the owner of the proxy can refuse these names.
 - **ambiguous**: ambiguous rows for which it was asked.
 - **honest, not asked for**: honest rows for which it was not asked.
 
