@@ -15,6 +15,8 @@ PACKAGES := core langchain_websearch llamaindex_websearch
 MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
 PARALLEL := --numprocesses auto --dist loadfile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The time in sdists and wheels, so that the same commit gives the same bytes.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1577836800)
 # Otherwise pyright asks the network for a newer version of itself.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
@@ -25,7 +27,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants soak model record drift plugin matrix lock
+	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants soak model record drift plugin matrix lock distributions sbom release publish
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -40,8 +42,7 @@ install: $(VENV)/installed  ## set up .venv: the three packages, editable, and a
 
 wheels: build/wheels/dependencies  ## build dist/*.whl and install them into build/wheels
 	rm -rf dist
-	$(foreach package,$(PACKAGES),(cd $(package) && $(CURDIR)/build/wheels/bin/hatchling build -t sdist -d ../dist) &&) true
-	build/wheels/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
+	.ci/build build/wheels/bin/python . dist
 	$(INSTALL) build/wheels --no-deps --force-reinstall dist/*.whl
 	build/wheels/bin/python -m pip check
 	@touch build/wheels/installed
@@ -198,6 +199,26 @@ plugin: $(VENV)/installed  ## build the plug-in in examples/plugin, install its 
 matrix:  ## run the tests on every supported Python on PATH, with the lowest and the highest dependencies
 	.ci/matrix
 
+distributions: build/wheels/dependencies build/release/installed  ## build dist/, check that it can be built again bit for bit, and that an index takes it
+	$(MAKE) wheels
+	.ci/reproducible build/wheels/bin/python
+	cd dist && sha256sum --check --strict ../build/reproducible/here.sha256
+	build/release/bin/python -m twine check --strict dist/*
+
+build/release/installed: .ci/release-requirements.txt
+	$(NEW_VENV) --clear build/release
+	$(INSTALL) build/release --require-hashes --requirement $<
+	@touch $@
+
+sbom: $(UV) build/wheels/dependencies  ## write a bill of materials for each package: build/sbom/*.cdx.json
+	.ci/sbom $(UV) build/wheels/bin/python
+
+release: $(VENV)/installed  ## write the version and the changelog of a release: make release VERSION=0.2.0
+	$(BIN)/python tools/release.py cut "$(VERSION)"
+
+publish: distributions  ## check the release and show what publishes it; make publish CONFIRM=0.2.0 does it
+	build/wheels/bin/python tools/release.py publish $(CONFIRM)
+
 # uv.lock contains the URLs of the package index it was made with, so it stays out of git; the exports contain none.
 EXPORT := $(UV) export --quiet --no-emit-workspace --no-annotate --no-header
 lock: $(UV)  ## upgrade all dependencies, and export them with hashes
@@ -205,6 +226,7 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 	$(EXPORT) --all-packages --all-extras --no-extra ddgs --no-extra crawl4ai --group dev --output-file requirements.txt
 	$(EXPORT) --only-group demo --output-file examples/requirements.txt
 	$(EXPORT) --only-group setup --output-file .ci/requirements.txt
+	$(EXPORT) --only-group release --output-file .ci/release-requirements.txt
 	$(EXPORT) --only-group models --output-file tests/langchain/requirements.txt
 	$(EXPORT) --only-group service --output-file examples/service/requirements.txt
 	$(EXPORT) --only-group bench --output-file benchmarks/requirements.txt

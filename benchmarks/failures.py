@@ -112,7 +112,7 @@ def write_page() -> str:
         f"{count * len(FAULTS) * len(WAYS):,} searches. A cell has the code that the text begins with, as in "
         "`ERROR [rate_limited] ...`; it has two if not all four ways agree. Each is marked as a failure: a "
         "tool message with the status `error`, or a `ToolOutput` with `is_error`. [Errors](../errors.md) explains the "
-        f"codes.\n\n{table}\n"
+        f"codes.\n\n{table}\n\nA test compares this page with the program of every commit.\n"
     )
 
 

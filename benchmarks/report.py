@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import re
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
+_ROOT = Path(__file__).resolve().parents[1]
 _LIBRARIES = (
     "websearch-core", "langchain-websearch", "httpx", "pydantic", "langchain-core", "langchain", "langchain-tavily",
     "aiohttp", "requests",
@@ -107,6 +110,20 @@ def put(page: str, sections: Sequence[Section], beginning: str = "") -> str:
     met, missed = (len(re.findall(rf"^- \*\*{outcome}\*\*: ", body, re.MULTILINE)) for outcome in ("met", "missed"))
     counted = f"**{met} of {met + missed} goals were met.**"
     return re.sub(r"^\*\*\d+ of \d+ goals .*$", counted, beginning or old, flags=re.MULTILINE) + body + "\n"
+
+
+def store(page: Path, text: str) -> None:
+    """Write a *page* of measurements, and in its last line the commit that was measured."""
+    text = re.sub(r"\n\nLast measured at commit [^\n]*", "", text.rstrip())
+    page.write_text(f"{text}\n\nLast measured at commit {_find_commit()}.\n", "utf-8")
+
+
+def _find_commit() -> str:
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=_ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+    changes = " and changes" if git("status", "--porcelain", "--", "core/src", "*_websearch/src") else ""
+    return f"`{git('rev-parse', '--short=7', 'HEAD')}`{changes}"
 
 
 def _describe_machine() -> list[tuple[str, str]]:

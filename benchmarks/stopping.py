@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from benchmarks.report import Table
+from benchmarks.report import Table, store
 from tests.faults.stopping import PROGRAMS, stop
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "stopping.md"
@@ -27,7 +27,8 @@ def main() -> None:
         asked = max(sum("/held/" in path for path in one.paths) for one in stops)
         rows.append((name, str(under_way), str(asked), f"{median(seconds):.3f}", f"{max(seconds):.3f}"))
     table = Table(("call", "requests under way", "requests in all", "median, s", "longest, s"), rows)
-    PAGE.write_text(
+    store(
+        PAGE,
         f"""<!-- Written by `make bench-stopping`. Do not edit. -->
 
 # Stopping
@@ -42,7 +43,6 @@ reads another page. `read_many` has 400 URLs, the crawl a start page with 400 li
 After the signal, only the request for the other page was sent, and that page was read each time.
 `tests/faults/test_stopping.py` tests this, and that the command line ends at SIGTERM.
 """,
-        encoding="utf-8",
     )
 
 

@@ -22,6 +22,10 @@ def render() -> dict[Path, str]:
         docs / "api.md": reference.write_page(),
         ROOT / "README.md": _fill(ROOT / "README.md", {"providers": providers.write_table()}),
         ROOT / "core" / "README.md": _fill(ROOT / "core" / "README.md", {"providers": providers.write_table()}),
+        **{
+            page: _fill(page, {"services": providers.write_names()})
+            for page in (ROOT / "langchain_websearch" / "README.md", ROOT / "llamaindex_websearch" / "README.md")
+        },
         docs / "settings.md": _fill(
             docs / "settings.md", {"settings": settings.write_table(), "sources": settings.write_sources()}
         ),

@@ -29,7 +29,7 @@ from langchain_websearch import WebSearchToolkit
 from llamaindex_websearch import WebSearchToolSpec
 from websearch_core import WebSearch
 from websearch_core.index import Index, crawl
-from websearch_core.render import CITE
+from websearch_core.render import CITATION_INSTRUCTION
 from websearch_core.settings import Settings
 
 console = Console(width=110, highlight=False)
@@ -50,7 +50,7 @@ def open_demo_web() -> Iterator[tuple[WebSearch, Site]]:
 def ask_langchain(web: WebSearch, question: str) -> None:
     """Let a LangChain agent answer *question*."""
     toolkit = WebSearchToolkit(web=web, provenance="seen")
-    agent = create_agent(ScriptedChat(), toolkit.get_tools(), system_prompt=CITE)
+    agent = create_agent(ScriptedChat(), toolkit.get_tools(), system_prompt=CITATION_INSTRUCTION)
     messages = agent.invoke(
         {"messages": [{"role": "user", "content": question}]}, config={"callbacks": [toolkit.user_urls]}
     )["messages"]
@@ -69,7 +69,7 @@ async def ask_llamaindex(web: WebSearch, question: str) -> None:
     """Let a LlamaIndex agent answer *question*."""
     spec = WebSearchToolSpec(web=web, provenance="seen")
     tools: list[Any] = list(spec.to_tool_list())
-    agent = FunctionAgent(tools=tools, llm=scripted_llm(), system_prompt=CITE, streaming=False)
+    agent = FunctionAgent(tools=tools, llm=scripted_llm(), system_prompt=CITATION_INSTRUCTION, streaming=False)
     conversation = Context(agent)
     await spec.allow_text(question, conversation)
     show_question("LlamaIndex", "FunctionAgent with WebSearchToolSpec", question)

@@ -22,6 +22,7 @@ import pytest
 import pytest_socket
 from hypothesis import HealthCheck, settings
 
+from websearch_core.errors import ConfigurationError
 from websearch_core.provider._declare import environment
 from websearch_core.providers import known, provider_class
 
@@ -35,9 +36,10 @@ settings.load_profile("same")
 
 
 def pytest_sessionstart() -> None:
-    """When the wheels are tested, make sure that the packages come from them, not from the source tree."""
-    if os.environ.get("WEBSEARCH_REQUIRE_WHEELS"):
-        for package in ("websearch_core", "langchain_websearch", "llamaindex_websearch"):
+    """When wheels are tested, all or those that are named, make sure that the packages come from them."""
+    if named := os.environ.get("WEBSEARCH_REQUIRE_WHEELS"):
+        packages = "websearch_core langchain_websearch llamaindex_websearch" if named == "all" else named
+        for package in packages.split():
             found = importlib.import_module(package).__file__ or ""
             if Path(sysconfig.get_path("purelib")) not in Path(found).parents:
                 raise pytest.UsageError(f"{package} comes from {found}, not from an installed wheel: make wheels")
@@ -71,6 +73,16 @@ def _hide_what_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: p
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
     monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
+
+
+@pytest.fixture(autouse=True)
+def _hide_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start a browser only where a test names the reader ``browser``, whether this machine has one or not."""
+
+    def find_none(*_: object) -> None:
+        raise ConfigurationError("tests start no browser that they do not name")
+
+    monkeypatch.setattr("websearch_core.providers.browser.find_browser", find_none)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from contextlib import suppress
 
 import pytest
 
@@ -12,6 +14,8 @@ from llamaindex_websearch import WebSearchRetriever as LlamaIndexRetriever
 from tests.cassettes import player
 from tests.cassettes import tape as tapes
 from websearch_core import WebSearch
+from websearch_core.errors import NeedsBrowser, WebSearchError
+from websearch_core.providers import Browser, Direct
 from websearch_core.testing import FakeWeb
 
 URL = "https://sea.example/kelp"
@@ -78,3 +82,30 @@ def test_a_page_is_shown_to_a_model_in_the_same_way():
     _, read = WebSearchToolSpec(web=web).to_tool_list()
 
     assert unmarked(OpenPageTool(web=web).invoke({"url": URL})) == unmarked(read.call(url=URL).content)
+
+
+def test_loaders_and_readers_of_pages_start_no_browser(monkeypatch):
+    asked = []
+
+    def fail(self, url):
+        asked.append(self.name)
+        raise NeedsBrowser("it needs its scripts", provider=self.name)
+        yield
+
+    monkeypatch.setattr(Direct, "read", fail)
+    monkeypatch.setattr(Browser, "read", fail)
+    monkeypatch.setattr(Browser, "problem", lambda self: None)
+    loader, reader = WebPageLoader("https://app.example/"), WebPageReader()
+    url = "https://app.example/"
+    for load in (
+        lambda: list(loader.lazy_load()),
+        lambda: asyncio.run(loader.aload()),
+        lambda: list(reader.lazy_load_data(url)),
+        lambda: asyncio.run(reader.aload_data(url)),
+    ):
+        with suppress(NeedsBrowser):
+            load()
+    assert asked == ["direct"] * 4
+    with pytest.raises(WebSearchError):
+        WebSearch().read(url)
+    assert asked[4:] == ["direct", "browser"]

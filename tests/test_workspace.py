@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, metadata
+from itertools import chain
 from pathlib import Path
 
 import pytest
 import yaml
+from tools import release
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKSPACE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PACKAGES = [ROOT / member for member in WORKSPACE["tool"]["uv"]["workspace"]["members"]]
 PROJECTS = [tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"] for package in PACKAGES]
-WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
+WORKFLOWS = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (ROOT / ".github/workflows").glob("*.yml")}
 
 
 def pythons(project):
@@ -21,26 +24,43 @@ def pythons(project):
 
 
 def test_ci_runs_the_pythons_that_every_package_claims():
-    matrix = WORKFLOW["jobs"]["tests"]["strategy"]["matrix"]
+    matrix = WORKFLOWS["ci"]["jobs"]["tests"]["strategy"]["matrix"]
 
     assert [pythons(project) for project in PROJECTS] == [matrix["python"]] * 3
-    assert {each["dependencies"]: each["python"] for each in matrix["include"]} == {
-        "lowest": matrix["python"][0],
-        "highest": matrix["python"][-1],
-    }
+    assert matrix == {"python": matrix["python"], "dependencies": ["pinned", "lowest", "highest"]}
 
 
-def test_ci_has_no_permission_but_to_read_and_pins_what_it_uses():
-    assert WORKFLOW["permissions"] == {}
-    for job in WORKFLOW["jobs"].values():
-        assert job["permissions"] == {"contents": "read"}
-        for step in job["steps"]:
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_has_no_permission_but_to_read_unless_it_publishes_and_pins_what_it_uses(name):
+    assert WORKFLOWS[name]["permissions"] == {}
+    for key, job in WORKFLOWS[name]["jobs"].items():
+        publishes = (name, key) == ("release", "publish")
+        assert job["permissions"] == (
+            {"attestations": "write", "id-token": "write"} if publishes else {"contents": "read"}
+        )
+        for step in job.get("steps", ()):
             assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step.get("uses", "a@" + "0" * 40))
+
+
+def test_a_release_uploads_each_package_after_the_tests_and_its_own_dependencies():
+    jobs = WORKFLOWS["release"]["jobs"]
+
+    assert WORKFLOWS["release"][True] == {"push": {"tags": ["v*"]}}  # YAML 1.1 reads "on" as true
+    assert jobs["tests"]["uses"] == "./.github/workflows/ci.yml"
+    assert jobs["publish"]["needs"] == ["tests", "build"]
+    assert jobs["publish"]["strategy"] == {
+        "max-parallel": 1,
+        "matrix": {"package": [project["name"] for project in PROJECTS]},
+    }
+    assert PROJECTS[0]["name"] == "websearch-core"
+    assert jobs["publish"]["environment"] == "pypi-${{ matrix.package }}"
+    assert "secrets." not in str(jobs)
 
 
 REQUIREMENTS = [
     "requirements.txt",
     ".ci/requirements.txt",
+    ".ci/release-requirements.txt",
     "benchmarks/requirements.txt",
     "benchmarks/reading/requirements.txt",
     "examples/requirements.txt",
@@ -60,7 +80,38 @@ def test_requirements_are_pinned_by_hash_and_name_no_host(path):
 
 
 def test_the_packages_share_one_version_and_one_author():
-    assert len({(project["version"], str(project["authors"]), project["requires-python"]) for project in PROJECTS}) == 1
+    core, *wrappers = PROJECTS
+    assert "version" in core
+    for package, wrapper in zip(PACKAGES[1:], wrappers, strict=True):
+        hatch = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]
+        text = (package / hatch["version"]["path"]).read_text("utf-8")
+        assert wrapper["dynamic"] == ["version"]
+        assert re.findall(hatch["version"]["pattern"], text, re.MULTILINE) == [core["version"]]
+        assert f"websearch-core{release.bound_for(core['version'])}" in wrapper["dependencies"]
+        assert (wrapper["authors"], wrapper["requires-python"]) == (core["authors"], core["requires-python"])
+
+
+def test_every_entry_for_the_changelog_is_well_formed():
+    release.find_fragments(ROOT)
+
+
+def test_the_notice_has_the_licence_of_every_dependency():
+    notice = (ROOT / "core/NOTICE").read_text("utf-8")
+    listed = dict(re.findall(r"^  (\S+) +(\S+)$", notice, re.MULTILINE))
+    needed = [
+        re.match(r"[\w-]+", each)[0]
+        for project in PROJECTS
+        for each in chain(project["dependencies"], *project.get("optional-dependencies", {}).values())
+    ]
+
+    assert list(listed) == sorted(set(needed) - {"websearch-core"})
+    for name, licence in listed.items():
+        try:
+            found = metadata(name)
+        except PackageNotFoundError:
+            continue  # an extra that the tests do without
+        stated = found.get("License-Expression") or found.get("License") or ""
+        assert stated in ("", licence), name
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 
-from benchmarks.reading.metrics import words
+from training.words import words
 
 _RUNS = (8, 4, 2, 1)  # least equal words in a row, tried in this order
 _MAX_GAP = 60  # words between two aligned runs: in a wider gap, a match of one or two words proves nothing

@@ -40,9 +40,9 @@ import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.reading.metrics import agreement, words
 from training.corpus import ARTICLES, ROOT, Page, find_folders, find_site, load
 from training.labels import label_texts
+from training.words import agreement, words
 from websearch_core.reading._html import page as reader
 from websearch_core.reading._html.blocks import TextBlocks, find_blocks
 from websearch_core.reading._html.features import LEVELS, MISSING, BlockFeatures, words_of
@@ -315,8 +315,7 @@ def unseen(data: bytes, url: str, content_type: str | None) -> str:
 @cache
 def _stored_folds() -> list[ContentModel]:
     """Return the models of the folds. Training takes minutes, so they are stored until the code changes."""
-    metrics = _HERE.parent / "benchmarks/reading/metrics.py"
-    sources = [*sorted(_HERE.glob("*.py")), metrics, *(_READER / f"{name}.py" for name in _SOURCES)]
+    sources = [*sorted(_HERE.glob("*.py")), *(_READER / f"{name}.py" for name in _SOURCES)]
     code = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
     path = _STORED / f"folds-{code[:16]}.json"
     if not path.exists():

@@ -21,11 +21,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Thread
 
-from benchmarks.browser.attacks import ATTACKS, HARM
 from benchmarks.browser.memory import proportional
 from benchmarks.browser.pages import measure_pages
-from benchmarks.browser.site import PUBLIC, Names, Site
-from benchmarks.report import Table
+from benchmarks.report import Table, store
+from tests.browser.hostile.attacks import ATTACKS, HARM
+from tests.browser.hostile.site import PUBLIC, Names, Site
 from websearch_core._browser.find import find_browser
 from websearch_core._browser.host import host
 from websearch_core._browser.launch import Launch
@@ -216,8 +216,8 @@ def measure_cost(bench: Bench) -> str:
 
 
 _ATTACKS = """An internal server on loopback records every connection and every packet. The pages are in
-`benchmarks/browser/attacks.py`; each is open for a second or more. Six attacks, by names that resolve twice or on the
-proxy, cannot be tried on peers here. Some attacks do nothing to a plain browser of this version either."""
+`tests/browser/hostile/attacks.py`; each is open for a second or more. Six attacks, by names that resolve twice or on
+the proxy, cannot be tried on peers here. Some attacks do nothing to a plain browser of this version either."""
 _COST = """Seconds, the median of several runs on a shared machine with two cores: compare rows, not machines. The heavy
 page has 40 pictures of 60 KB, 3 style sheets, 6 scripts, 3 fonts and a frame. A read waits until the page says nothing
 new, scrolls it, and looks at the computed style of every element; `page.goto` waits for `load` only."""
@@ -252,10 +252,10 @@ def main() -> None:
             host.end()
         product = subprocess.run([bench.path, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     sections = "\n\n".join(f"## {title}\n\n{known[title].strip()}" for title in TITLES.values() if title in known)
-    PAGE.write_text(
+    store(
+        PAGE,
         f"# The browser, attacked and measured\n\nWritten by `make bench-browser`: {product} ({bench.path.name}), "
         f"Python {platform.python_version()}, {platform.system()}.\n\n{sections}\n",
-        "utf-8",
     )
 
 

@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.calls.server import Server
-from benchmarks.report import Section, head, put
+from benchmarks.report import Section, head, put, store
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "benchmarks.md"
 _MEASUREMENTS = ("imports", "overhead", "concurrency", "twice", "failures", "schemas", "checkpoints")
@@ -52,12 +52,12 @@ def main() -> int:
             print(section, end="\n\n", flush=True)
             sections.append(section)
     if set(chosen) == set(_MEASUREMENTS):
-        _PAGE.write_text(put(_PAGE.read_text("utf-8"), sections, head()), "utf-8")
+        store(_PAGE, put(_PAGE.read_text("utf-8"), sections, head()))
     elif arguments.write:
         dated = [replace(section, method=f"{section.method} {_describe_day()}") for section in sections]
-        _PAGE.write_text(put(_PAGE.read_text("utf-8"), dated), "utf-8")
+        store(_PAGE, put(_PAGE.read_text("utf-8"), dated))
     elif set(chosen) <= _UNTIMED:
-        _PAGE.write_text(put(_PAGE.read_text("utf-8"), sections), "utf-8")
+        store(_PAGE, put(_PAGE.read_text("utf-8"), sections))
     return 0
 
 

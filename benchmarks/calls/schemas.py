@@ -13,21 +13,26 @@ from benchmarks.calls.contestants import KEY, their_tool
 from benchmarks.calls.server import Server
 from benchmarks.report import Goal, Section, Table
 from langchain_websearch import WebSearchToolkit
-from websearch_core.models import SearchOptions
+from websearch_core.tools import SearchDefaults
 
-_PINNED: SearchOptions = {"topic": "news", "time_range": "week", "limit": 3, "allowed_domains": ["python.org"]}
+_FIXED: SearchDefaults = {
+    "topic": "news",
+    "time_range": "week",
+    "allowed_domains": ["python.org"],
+    "unsupported": "note",
+}
 _MAX_CHARACTERS = 1_000  # 250 tokens of four characters
 
 
 def measure(server: Server) -> Section:
     """Convert each tool to the function form of OpenAI, and count."""
     search, read = WebSearchToolkit(provider="duckduckgo").get_tools()
-    pinned, _ = WebSearchToolkit(provider="duckduckgo", search_options=_PINNED).get_tools()
+    fixed, _ = WebSearchToolkit(provider="duckduckgo", limit=3, search_options=_FIXED).get_tools()
     library: Any = import_module("langchain_tavily")  # `make lint` runs without it
     theirs, their_extract = their_tool(server.url), library.TavilyExtract(tavily_api_key=KEY)
     tools: dict[str, BaseTool] = {
         "`WebSearchTool`": search,
-        "`WebSearchTool` with four options fixed": pinned,
+        "`WebSearchTool` with four options fixed": fixed,
         "`OpenPageTool`": read,
         "`TavilySearch`": theirs,
         "`TavilyExtract`": their_extract,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.citations.claims import Claims, load_articles, make_claims
 from benchmarks.reading.passages import CORPUS, LANGUAGES
-from benchmarks.report import Section, Table
+from benchmarks.report import Section, Table, store
 from websearch_core.citations import check_citations
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "citations.md"
@@ -39,7 +39,7 @@ def main() -> int:
     measured = {name: _measure(code) for code, name in LANGUAGES.items()}
     seconds = time.process_time() - started
     checks = sum(len(scores.right) + len(scores.others) + 2 * len(scores.altered) for scores in measured.values())
-    _PAGE.write_text(f"{_HEAD}\n{_section(measured)}\n\n{_verdicts(measured)}\n\n{_time(seconds, checks)}\n", "utf-8")
+    store(_PAGE, f"{_HEAD}\n{_section(measured)}\n\n{_verdicts(measured)}\n\n{_time(seconds, checks)}\n")
     return 0
 
 

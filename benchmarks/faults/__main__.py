@@ -21,6 +21,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from benchmarks.faults.page import PAGE, Judged, write_page
+from benchmarks.report import store
 from tests.faults import run
 from tests.faults.model import Case
 from tests.faults.surroundings import Ports, open_ports, resolving_oddly
@@ -141,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with resolving_oddly():
             ours = judge_ours(ports)
     text, missed = write_page(ours, proofs, peers, PEERS)
-    PAGE.write_text(text, "utf-8")
+    store(PAGE, text)
     print(f"{len(FAULTS) - len(missed)} of {len(FAULTS)} as expected; not {missed}" if missed else "all as expected")
     return 1 if missed else 0
 

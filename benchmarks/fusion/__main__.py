@@ -13,6 +13,7 @@ from benchmarks.fusion.quality import measure_quality
 from benchmarks.fusion.rerank import measure_rerank
 from benchmarks.fusion.runs import CORPUS
 from benchmarks.fusion.waiting import measure_waiting
+from benchmarks.report import store
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "fusion.md"
 _HEAD = """<!-- Written by `make bench-fusion`. Do not edit. -->
@@ -30,7 +31,7 @@ def main() -> int:
         print("skipped: the runs of TREC are not in ../shared/corpora/ir", file=sys.stderr)
         return 0
     sections = [measure_quality(), measure_rerank(), measure_waiting()]
-    _PAGE.write_text("\n\n".join([_HEAD.rstrip(), *map(str, sections)]) + "\n", "utf-8")
+    store(_PAGE, "\n\n".join([_HEAD.rstrip(), *map(str, sections)]) + "\n")
     return 0
 
 

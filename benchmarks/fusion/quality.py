@@ -45,7 +45,7 @@ def measure_quality() -> Section:
             f"systems that took part. Each system is a provider that returns its first {_DEPTH} results. For each "
             f"number of providers, the mean of {_DRAWS} random sets of systems. *The best of them* is known only "
             "afterwards. *Taking turns* shows the first result of each, then the second of each, and so on. The other "
-            "columns are `WebSearch([...], layers=[Fuse(...)])`; `k=10` and 20 results of each are its defaults, and "
+            "columns are `WebSearch([...], combine=Fuse(...))`; `k=10` and 20 results of each are its defaults, and "
             "`depth=10` asks for ten only, with `k=10`."
         ),
         tables=[Table(("providers", *columns), rows)],

@@ -73,9 +73,9 @@ def measure_waiting() -> Section:
         title="Waiting",
         method=(
             f"{len(_DELAYS)} providers whose server, on this machine, answers after "
-            f"{', '.join(f'{delay:.2f}' for delay in _DELAYS)} s with 20 results each: all of them with `fuse=True`, "
-            f"and the slowest alone. They take turns, {_ROUNDS} rounds; the ratio is the median of the ratios within a "
-            "round, and its spread goes from the first to the third quartile."
+            f"{', '.join(f'{delay:.2f}' for delay in _DELAYS)} s with 20 results each: all of them with "
+            f"`combine='fuse'`, and the slowest alone. They take turns, {_ROUNDS} rounds; the ratio is the median of "
+            "the ratios within a round, and its spread goes from the first to the third quartile."
         ),
         tables=[Table(("", "the slowest alone", "all, fused", "ratio", "spread"), rows)],
         goals=[

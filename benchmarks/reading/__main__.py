@@ -26,7 +26,7 @@ from typing import Any
 from benchmarks.reading import encodings, news, passages, plots, pool, quality, share, size, speed
 from benchmarks.reading.candidates import CANDIDATES, OURS, Candidate
 from benchmarks.reading.process import Absent, Reader
-from benchmarks.report import Section, put
+from benchmarks.report import Section, put, store
 from training.corpus import ROOT, load, mozilla, wcxb
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -88,7 +88,7 @@ def main() -> int:
         sections.append(section)
     if not arguments.only:
         _draw(results)
-        _PAGE.write_text(put(_PAGE.read_text("utf-8"), sections), "utf-8")
+        store(_PAGE, put(_PAGE.read_text("utf-8"), sections))
     return 0
 
 

@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple, cast
 from urllib.parse import quote
 
 from benchmarks.reading.worst_pages import PAGES, served
+from benchmarks.report import store
 from websearch_core.settings import Settings
 
 MAX_MEMORY = 64.0  # MiB above idle
@@ -55,7 +56,7 @@ def main() -> None:
             print(rows[-1], flush=True)
             if max(memory) > MAX_MEMORY or seconds > MAX_SECONDS:
                 too_much.append(name)
-    REPORT.write_text(_report(rows), "utf-8")
+    store(REPORT, _report(rows))
     if too_much:
         sys.exit(f"too much: {', '.join(too_much)}")
 

@@ -12,7 +12,6 @@ import html
 import random
 import re
 import statistics
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,12 +23,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from training.corpus import Page
+from training.words import agreement, words
 
 PARTS = ("headings", "links", "code", "cells", "items")
 _MIN_LENGTH = 25  # characters: less counts as empty
 
-_IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_WORD = re.compile(rf"{_IDEOGRAPH.pattern}|[^\W{_IDEOGRAPH.pattern[1:-1]}]+")  # Chinese has no spaces
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\n.*?\n(---|\.\.\.)[ \t]*\n", re.DOTALL)
 _TAG = re.compile(r"<!--.*?-->|<[^>]*>", re.DOTALL)
 _PIECES = {"heading": "headings", "td": "cells", "th": "cells", "list_item": "items"}
@@ -90,24 +88,6 @@ def score(page: Page, markdown: str) -> Score:
         must_not=(sum(normalize(passage) in text for passage in page.must_not), len(page.must_not)),
         parts={part: agreement(read.parts[part], true)[2] for part, true in truth.parts.items() if true},
     )
-
-
-def agreement(read: Iterable[Hashable], true: Iterable[Hashable]) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of two bags. Two empty bags agree."""
-    one, other = Counter(read), Counter(true)
-    if not one and not other:
-        return 1.0, 1.0, 1.0
-    common = (one & other).total()
-    return (
-        common / one.total() if one else 0.0,
-        common / other.total() if other else 0.0,
-        2 * common / (one.total() + other.total()),
-    )
-
-
-def words(text: str) -> list[str]:
-    """Split *text* into lowercase words; every Chinese or Japanese character is a word."""
-    return _WORD.findall(text.lower())
 
 
 def normalize(text: str) -> str:

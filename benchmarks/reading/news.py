@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from benchmarks.reading.candidates import METADATA, OURS, TRAFILATURA, Candidate
-from benchmarks.reading.metrics import interval, mean, words
+from benchmarks.reading.metrics import interval, mean
 from benchmarks.reading.process import Absent, Reader
 from benchmarks.reading.quality import UNSEEN, Scores
 from benchmarks.report import Goal, Section, Table
 from training.corpus import CONTENT_TYPE, Page
+from training.words import words
 from websearch_core.reading import read_html
 
 _MIN_F1, _MIN_F1_OF_A_LANGUAGE, _MIN_PAGES = 0.96, 0.93, 5

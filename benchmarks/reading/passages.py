@@ -11,14 +11,14 @@ import json
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.report import Goal, Section, Table
 from websearch_core.models import Page
-from websearch_core.reading import find_phrase, pick_passages
+from websearch_core.reading import Excerpt
 from websearch_core.tokens import estimate_tokens
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpora" / "ir" / "xquad"
@@ -31,6 +31,7 @@ _ARTICLES = 4  # of a page
 _BUDGET = 1_800  # characters
 _CHINESE = 3  # characters of other languages that say as much as one Chinese character
 _GOAL = 0.9
+_SOUGHT = "the Norman conquest"
 _LENGTHS = (125_000, 250_000, 500_000, 1_000_000)
 _MAX_SECONDS = 1.0  # for 100,000 characters
 _TOKENIZERS = ("cl100k_base", "o200k_base")
@@ -63,7 +64,8 @@ def measure() -> Section:
     kept = {name: _measure_language(code) for code, name in LANGUAGES.items()}
     best = max(one.passages for one in kept.values())
     worst = min(kept, key=lambda name: kept[name].passages)
-    costs = [(length, _measure_cost(length, pick_passages), _measure_cost(length, find_phrase)) for length in _LENGTHS]
+    ways = [Excerpt(query=_SOUGHT, max_length=15_000), Excerpt(find=_SOUGHT, max_length=15_000)]
+    costs = [(length, *(_measure_cost(length, way) for way in ways)) for length in _LENGTHS]
     per_page = max(max(by_query, by_phrase) / length * 100_000 for length, by_query, by_phrase in costs)
     return Section(
         title="The part that answers",
@@ -132,7 +134,7 @@ def _measure_language(code: str) -> Kept:
         lengths.append(len(text))
         for question, answer in questions:
             started = time.process_time()
-            part = pick_passages(page, question, budget)
+            part = Excerpt(query=question, max_length=budget).of(page)
             seconds += time.process_time() - started
             count += 1
             first += answer in text[:budget]
@@ -140,14 +142,14 @@ def _measure_language(code: str) -> Kept:
     return Kept(count, statistics.mean(lengths), budget, first / count, chosen / count, seconds / count)
 
 
-def _measure_cost(length: int, choose: Callable[[Page, str, int], Page]) -> float:
+def _measure_cost(length: int, excerpt: Excerpt) -> float:
     """Return the CPU time of one excerpt of a page of *length*: the best of three runs, in seconds."""
     text = "\n\n".join(f"## Page {n}\n\n{text}" for n, (text, _) in enumerate(_pages("en")))
     page = Page(url="https://page.example/", content=(text * (length // len(text) + 1))[:length])
     taken = []
     for _ in range(3):
         started = time.process_time()
-        choose(page, "the Norman conquest", 15_000)
+        excerpt.of(page)
         taken.append(time.process_time() - started)
     return min(taken)
 

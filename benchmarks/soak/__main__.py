@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import Table
+from benchmarks.report import Table, store
 from benchmarks.soak.run import MARGIN, Result, soak
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "soak.md"
@@ -56,8 +56,8 @@ keeps it from holding memory for each thread that once needed some."""
 _KILLS = """Two processes that write to one file are killed at random moments, within 5 ms after one of their first
 writes, five times for each file. Then everything that they acknowledged must be there, the file must be whole
 (`PRAGMA integrity_check`), and the next process must be able to write. The process that checks still has the file open
-when the next two are forked. `tests/soak/test_disks.py` covers full and read-only disks, `tests/core/test_sqlite.py`
-forks in the middle of writing."""
+when the next two are forked. `tests/soak/test_disks.py` covers full and read-only disks,
+`tests/core/runtime/test_sqlite.py` forks in the middle of writing."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(problem, file=sys.stderr)
     text = write_page(result, kills, problems)
     if chosen.calls >= parser.get_default("calls"):
-        PAGE.write_text(text, "utf-8")
+        store(PAGE, text)
     print(text)
     return 1 if problems else 0
 

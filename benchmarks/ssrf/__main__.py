@@ -26,7 +26,7 @@ from typing import Any
 
 import trustme
 
-from benchmarks.report import Goal, Table
+from benchmarks.report import Goal, Table, store
 from benchmarks.ssrf.candidates import CANDIDATES, Candidate
 from benchmarks.ssrf.network import FIRST, Row, read_rows
 
@@ -352,7 +352,7 @@ def main() -> None:
             for name, candidate in CANDIDATES.items()
         }
         results = {name: future.result() for name, future in running.items()}
-    PAGE.write_text(page(results, rows), "utf-8")
+    store(PAGE, page(results, rows))
     missed = [goal for goal in goals(results) if not goal.met]
     sys.exit("\n".join(map(str, missed)) if missed else None)
 

@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.report import Section, put
+from benchmarks.report import Section, put, store
 from benchmarks.tenants.server import Server
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "tenants.md"
@@ -42,7 +42,7 @@ def main() -> int:
             sections.append(import_module(f"benchmarks.tenants.{name}").measure(server))
             print(sections[-1], end="\n\n", flush=True)
     if tuple(chosen) == _MEASUREMENTS:
-        _PAGE.write_text(put("", sections, _HEAD), "utf-8")
+        store(_PAGE, put("", sections, _HEAD))
     return 0
 
 

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from benchmarks.report import Goal, Section, Table
 from benchmarks.tenants.server import Counts, Server
 from websearch_core import WebSearch
-from websearch_core.tools import Tenants
+from websearch_core.tools._tenants import Tenants
 
 _ROUNDS = 2
 _key = ContextVar("key", default="")

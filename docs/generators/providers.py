@@ -10,8 +10,9 @@ from typing import Any
 
 from websearch_core.errors import MissingKey
 from websearch_core.models import SearchQuery
-from websearch_core.provider import Limits, Service, can
+from websearch_core.provider import Limits, Service
 from websearch_core.provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
+from websearch_core.provider._ports import Role, can
 from websearch_core.providers import known, provider_class
 
 from .docstrings import read_args, read_defaults
@@ -38,13 +39,30 @@ def write_page() -> str:
 
 
 def write_table() -> str:
-    """Return the table of the README: what each provider does, what it is, and what it needs."""
+    """Return the table of the README: what each provider does, what it is, what it needs, and what it costs."""
     rows = []
     for name in known():
         cls = provider_class(name)
         marks = ["✓" if able else "" for able in (can(cls, "search"), can(cls, "read"))]
-        rows.append([f"`{name}`", *marks, _summary(cls), _needs(name, cls)])
-    return make_table(["", "search", "read", "", "needs"], rows, "lccll")
+        about: Service = getattr(cls, "about", Service())
+        needs = _needs(name, cls)
+        needs = f"[{needs}]({about.signup_url})" if about.signup_url else needs
+        rows.append([f"`{name}`", *marks, _summary(cls), needs, about.free_allowance or "", about.price or ""])
+    return make_table(["", "search", "read", "", "key", "free", "price"], rows, "lccllll")
+
+
+def write_names() -> str:
+    """Return the names of all services, for the pages of the packages that wrap them."""
+    roles: dict[str, Role] = {"Searches with": "search", "Reads pages with": "read"}
+    able = {
+        verb: [f"{_label(name)} (`{name}`)" for name in known() if can(provider_class(name), role)]
+        for verb, role in roles.items()
+    }
+    return "\n\n".join(f"**{verb}** {', '.join(names)}." for verb, names in able.items())
+
+
+def _label(name: str) -> str:
+    return str(getattr(provider_class(name), "label", name))
 
 
 def _summary(cls: type[Any]) -> str:

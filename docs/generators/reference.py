@@ -16,7 +16,8 @@ from typing import Any
 
 _MODULES = (
     "websearch_core", "websearch_core.client", "websearch_core.models", "websearch_core.errors",
-    "websearch_core.providers", "websearch_core.flow", "websearch_core.provider", "websearch_core.layers",
+    "websearch_core.providers", "websearch_core.flow", "websearch_core.provider", "websearch_core.provider.google",
+    "websearch_core.layers",
     "websearch_core.events", "websearch_core.otel", "websearch_core.reading", "websearch_core.index",
     "websearch_core.citations",
     "websearch_core.render", "websearch_core.tools", "websearch_core.provenance", "websearch_core.tokens",

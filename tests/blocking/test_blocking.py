@@ -30,15 +30,15 @@ def test_nothing_blocks_an_event_loop(program, tmp_path):
 def test_a_loop_uses_the_settings_files_as_they_were_before_it_ran(tmp_path):
     program = (
         "import asyncio, pathlib, websearch_core as core\n"
-        "async def limit(): return core.WebSearch('brave', api_key='SECRET').settings.max_length\n"
+        "async def limit(): return core.WebSearch('brave', api_key='SECRET').settings.read_options['max_length']\n"
         "file = pathlib.Path('websearch.toml')\n"
         "before = asyncio.run(limit())\n"
-        "file.write_text('max_length = 200')\n"
+        "file.write_text('[read_options]\\nmax_length = 200')\n"
         "inside = asyncio.run(limit())\n"
-        "outside = core.WebSearch('brave', api_key='SECRET').settings.max_length\n"
+        "outside = core.WebSearch('brave', api_key='SECRET').settings.read_options['max_length']\n"
         "print(before, inside, outside, asyncio.run(limit()))\n"
     )
-    (tmp_path / "websearch.toml").write_text("max_length = 100")
+    (tmp_path / "websearch.toml").write_text("[read_options]\nmax_length = 100")
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=200)
 
     assert done.stdout.split() == ["100", "100", "200", "200"], done.stderr

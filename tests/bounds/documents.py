@@ -163,7 +163,7 @@ OTHERS = ("robots.txt", "robots.txt rule", "find", "find it", "query")
 """What else is done with a text."""
 
 CITED = ("cited source", "cited source, many claims")
-"""The same for a source that an answer cites; ``tests/core/test_citations.py`` compares it with an honest one."""
+"""The same for a source that an answer cites; ``tests/core/citations/test_citations.py`` compares it with an honest one."""
 
 
 def seconds(place: str, unit: str, size: int) -> float:
@@ -188,6 +188,8 @@ def _prepare(place: str, text: str) -> Callable[[], object]:
             return lambda: Rules(text).allows(f"{URL}{'a' * 100}")
         case "robots.txt rule":
             rule = text.replace("\n", "/")[:2_000]
+            while len(quote(rule)) > 8_000:  # a longer URL is refused
+                rule = rule[: len(rule) // 2]
             return lambda: Rules(f"User-agent: *\nDisallow: /{rule}*{rule}*x$\n").allows(URL + quote(rule))
         case "find" | "find it" | "query":
             long = text * (1_000_000 // 80_000)  # a megabyte, if the text is of 80 kB

@@ -27,7 +27,7 @@ EVERYWHERE = os.environ.get("WEBSEARCH_ALL_BOUNDS") == "1"
 
 # Patterns that are slow for long texts, by module and how they begin, and the constant that limits what they get.
 BOUNDED = {
-    ("websearch_core.reading._sniff", r"\s*%PDF-"): "websearch_core.reading._sniff:_SAMPLE_SIZE",
+    ("websearch_core.reading._types", r"\s*%PDF-"): "websearch_core.reading._sniff:_SAMPLE_SIZE",
     ("websearch_core._text.dates", "(?:(?:mon|tue"): "websearch_core._text.dates:_MAX_LENGTH",
     (
         "websearch_core.reading._documents.pdf",
@@ -170,8 +170,9 @@ def test_the_table_names_what_exists(worker):
 
 
 @pytest.mark.parametrize("source", [r"\[([^\]]*)\]\([^)\s]*\)", r"([a-z0-9.]+)@[a-z]+", r"^\s*x", r"(a|a)*b", r"\s+$"])
-def test_a_slow_pattern_is_noticed(worker, source):
-    assert worker.ask("tests.bounds.patterns:screen_source", source) != []
+def test_a_slow_pattern_is_noticed(source):
+    with Worker(most_seconds=3) as worker:
+        assert worker.ask("tests.bounds.patterns:screen_source", source) != []
 
 
 def test_every_pattern_that_was_found_by_walking_has_a_source():

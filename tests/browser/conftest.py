@@ -1,4 +1,4 @@
-"""A real Chromium, and the hostile web of benchmarks/browser around it."""
+"""A real Chromium, and the hostile web of tests/browser/hostile around it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import trustme
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from benchmarks.browser.site import PUBLIC, Names, Site
+from tests.browser.hostile.site import PUBLIC, Names, Site
 from websearch_core import WebSearch
 from websearch_core._browser.find import find_browser
 from websearch_core._browser.host import host

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from benchmarks.browser.attacks import ATTACKS
-from benchmarks.browser.site import PUBLIC, SECRET
-from benchmarks.browser.unguarded import open_unguarded
+from tests.browser.hostile.attacks import ATTACKS
+from tests.browser.hostile.site import PUBLIC, SECRET
+from tests.browser.hostile.unguarded import open_unguarded
 from tests.faults.proxy import Proxy as LocalProxy
 from websearch_core._browser.render import Renderer
 from websearch_core._net import proxy as proxies

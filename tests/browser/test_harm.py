@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.browser.attacks import HARM
+from tests.browser.hostile.attacks import HARM
 from websearch_core._browser.host import find_descendants, host, is_renderer, resident
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import BadResponse, TooLarge, WebSearchError
@@ -41,11 +41,14 @@ def suffer(render, site, harmed):
 
 
 READ = (
-    *("an endless loop at once", "endless popups", "endless requests", "endless dialogs", "prompt, confirm, print"),
+    *("an endless loop at once", "endless popups", "endless requests", "prompt, confirm, print"),
     *("functions replaced", "a crash", "a question at leaving", "full storage"),
 )
 REFUSED = {"a deep document tree": BadResponse, "one huge text": BadResponse}
-EITHER = ("endless HTML", "endless navigation", "memory: WebAssembly", "an endless download", "endless downloads")
+EITHER = (
+    *("endless HTML", "endless navigation", "memory: WebAssembly", "an endless download", "endless downloads"),
+    "endless dialogs",  # some 470 come before the engine ends the loop; the whole Chromium takes 20 ms for each
+)
 
 
 def test_a_harmful_page_ends_and_the_next_one_is_read(suffer, render, site, harmed):

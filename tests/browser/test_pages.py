@@ -12,6 +12,7 @@ import pytest
 from tests.browser.site.cases import CASES
 from tests.browser.site.server import serve
 from websearch_core import WebSearch
+from websearch_core._browser import settle
 from websearch_core._browser.find import find_browser
 from websearch_core._browser.host import host
 from websearch_core.errors import ConfigurationError, NeedsBrowser, UnsupportedContent, WebSearchError
@@ -36,8 +37,16 @@ def origin():
 
 
 @pytest.fixture(scope="module")
-def site():
-    """Read all pages, four at a time, in one browser."""
+def module_monkeypatch():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def site(module_monkeypatch):
+    """Read all pages, four at a time, in one browser, with patience for a busy machine."""
+    for name in ("_ANSWER", "_GRANT", "_BUSY", "_STILL", "_STILL_WAITING", "_PATIENT"):
+        module_monkeypatch.setattr(settle, name, 4 * getattr(settle, name))
     try:
         find_browser(None)
     except ConfigurationError as error:
@@ -45,7 +54,7 @@ def site():
     accepted: list[str] = []
 
     async def read_all(origin: str) -> dict[str, Page | WebSearchError]:
-        web = WebSearch("duckduckgo", reader="browser", internal=["127.0.0.0/8"])
+        web = WebSearch("duckduckgo", reader="browser", internal=["127.0.0.0/8"], timeout=120)
         pages = await web.aread_many([origin + case.path for case in CASES], max_length=100_000)
         return dict(zip((case.name for case in CASES), pages, strict=True))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.browser.site import PUBLIC
+from tests.browser.hostile.site import PUBLIC
 from tests.waiting import await_until, wait_until
 from websearch_core import WebSearch, errors
 from websearch_core._browser.host import find_descendants, host, is_renderer
@@ -201,7 +201,7 @@ READ = """
     import os, sys
     from websearch_core import WebSearch
     from websearch_core._browser.host import host
-    web = WebSearch(reader="browser", allow=["127.0.0.2/32"], timeout=90)
+    web = WebSearch(reader="browser", internal=["127.0.0.2/32"], timeout=90)
     print(web.read(sys.argv[1]).title)
     (browser,) = host._browsers.values()
     print(browser._process.popen.pid, browser._process.profile, flush=True)

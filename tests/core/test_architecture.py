@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-import threading
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 import websearch_core
 from langchain_websearch import WebSearchTool
 from tests.faults.server import Server, http
+from tests.profiling import profiled
 from websearch_core.providers import SearXNG
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,12 +56,6 @@ def record_calls(call: Callable[[], object]) -> list[tuple[str, str]]:
         ):
             entered.append((found[1], frame.f_code.co_qualname))
 
-    outer = sys.getprofile()
-    threading.setprofile(note)
-    sys.setprofile(note)
-    try:
+    with profiled(note):
         call()
-    finally:
-        sys.setprofile(outer)
-        threading.setprofile(None)
     return entered

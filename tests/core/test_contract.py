@@ -18,7 +18,7 @@ from websearch_core import providers
 from websearch_core.provider._declare import field_notes, is_secret
 from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
-from websearch_core.testing import SECRET, Promise, read_promises, search_promises
+from websearch_core.testing import SECRET, Check, read_checks, search_checks
 
 # They send in their own way, which no cassette can replay: see tests/core/providers.
 LIBRARIES = {"browser", "ddgs"}
@@ -40,38 +40,38 @@ def make(name):
     return cls(**{**tapes.options(tapes.find(name, "search" if can(cls, "search") else "read"), name), **keys})
 
 
-def promises_of(name, role):
+def checks_of(name, role):
     try:
         replies = {scenario: tapes.responses(tapes.find(name, scenario)) for scenario in tapes.SCENARIOS[role]}
         provider = make(name)
     except tapes.MissingTape as missing:
-        return [Promise("has its cassettes", lambda error=missing: pytest.fail(str(error)))]
+        return [Check("has its cassettes", lambda error=missing: pytest.fail(str(error)))]
     if role == "read":
         first, *later = replies["read"]
-        return read_promises(provider, some=first, later=later)
+        return read_checks(provider, some=first, later=later)
     some, none = (replies[scenario][0] for scenario in ("search", "nothing"))
-    return search_promises(provider, some=some, none=none, markup=name not in PLAIN_TEXT)
+    return search_checks(provider, some=some, none=none, markup=name not in PLAIN_TEXT)
 
 
 @pytest.mark.parametrize(
-    ("provider", "promise"),
+    ("provider", "check"),
     [
-        pytest.param(name, promise, id=f"{name}: {promise}")
+        pytest.param(name, check, id=f"{name}: {check}")
         for role in ("search", "read")
         for name in built_in(role)
-        for promise in promises_of(name, role)
+        for check in checks_of(name, role)
     ],
 )
-def test_every_provider_keeps_its_promises(provider: str, promise: Promise):
-    promise()
+def test_every_provider_keeps_its_promises(provider: str, check: Check):
+    check()
 
 
 def test_missing_cassettes_are_named(monkeypatch, tmp_path):
     monkeypatch.setattr(tapes, "FOLDER", tmp_path)
-    (promise,) = promises_of("brave", "search")
+    (check,) = checks_of("brave", "search")
 
     with pytest.raises(pytest.fail.Exception, match=r"write cassettes/brave/search\.yaml: .*CONTRIBUTING\.md"):
-        promise()
+        check()
 
 
 def count_code(path):

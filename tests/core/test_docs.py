@@ -7,18 +7,21 @@ import dataclasses
 import inspect
 import json
 import re
+import shlex
 import sys
 import tomllib
 import types
 from pathlib import Path
 
 import pytest
+import typer.testing
 from typer.testing import CliRunner
 
 from docs import generate
 from docs.generators.markdown import make_table, replace_part
 from websearch_core import SearchQuery, WebSearch, _registry, errors
 from websearch_core._cli.app import app
+from websearch_core._net.guard import Guard
 from websearch_core.layers import Rank, layer_class, leaves
 from websearch_core.models import Image, Page, Passage, SearchResponse, SearchResult
 from websearch_core.provider._function import from_function
@@ -111,13 +114,13 @@ def test_the_recipe_works_in_a_package_of_your_own(plugged_in):
 
 
 def test_the_test_of_the_recipe_passes_in_a_package_of_your_own(plugged_in):
-    source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "search_promises" in example)
+    source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "search_checks" in example)
     module: dict[str, object] = {}
     exec(source, module)
 
-    assert len(module["PROMISES"]) > 30
-    for promise in module["PROMISES"]:
-        module["test_lighthouse_keeps"](promise)
+    assert len(module["CHECKS"]) > 30
+    for check in module["CHECKS"]:
+        module["test_lighthouse_keeps_its_promises"](check)
 
 
 def test_the_recipe_can_be_registered_for_one_process(monkeypatch):
@@ -176,10 +179,49 @@ async def test_the_provider_that_a_page_shows_works_blocking_and_async(offline, 
 
 
 def test_the_readme_begins_with_the_idea():
-    first_screen = "".join((ROOT / "README.md").read_text("utf-8").splitlines(keepends=True)[:38])
+    page = (ROOT / "README.md").read_text("utf-8")
+    first_screen = "".join(page.splitlines(keepends=True)[:38])
 
-    for shown in ("make demo", "make test", "WebSearch()", "A **provider** is", "class Harbour", "yield Request"):
+    for shown in ("pip install", "create_agent(", "docs/migration.md", "make demo", "make test", "TavilySearch"):
         assert shown in first_screen
+    assert page.index("\n## Services") < page.index("\n## Write a provider") < page.index("A **provider** is")
+
+
+@pytest.mark.parametrize("package", ["langchain_websearch", "llamaindex_websearch"])
+def test_the_page_of_a_package_names_every_service_and_installs_the_command(package):
+    page = (ROOT / package / "README.md").read_text("utf-8")
+
+    assert [name for name in _registry.known() if f"(`{name}`)" not in page] == []
+    assert "websearch-core[cli]" in re.search(r"^pip install .*", page, re.MULTILINE)[0]
+
+
+def test_the_checks_of_a_new_installation_end_as_the_page_says(monkeypatch):
+    page, asked = (ROOT / "docs" / "checklist.md").read_text("utf-8"), []
+    link = '<div class="web-result"><a class="result__a" href="https://docs.python.org/3/">Python</a></div>'
+
+    def send(self, request):
+        if request.guarded:
+            Guard().check(request.url)
+        asked.append(request.url)
+        if "tavily" in request.url:
+            return reply({"detail": "no"}, 401)
+        return reply(link if "duckduckgo" in request.url else "<title>Keys</title><p>To rotate a key, make a new one.")
+
+    monkeypatch.setattr("websearch_core._net.sender.Sender.send", send)
+    done = []
+    for command in re.findall(r"^```console\n(.*?)\n```", page, re.MULTILINE | re.DOTALL):
+        *variables, _, words = re.split(r"(?:^| )(websearch) ", command)
+        env = dict([variables[0].split("=")]) if variables[0] else {}
+        done.append(typer.testing.CliRunner().invoke(app, shlex.split(words), env=env))
+
+    search, read, refuse, fall_back, _ = done
+    assert [search.exit_code, read.exit_code, refuse.exit_code, fall_back.exit_code] == [0, 0, 3, 0]
+    assert "https://docs.python.org/3/" in search.stdout
+    assert "make a new one" in read.stdout
+    assert "ERROR [unsafe_url] the address is not a public one." in refuse.stderr
+    assert "tavily failed (authentication_failed); answered by duckduckgo" in fall_back.stdout
+    assert "wikipedia.org" in asked[-1]
+    assert not [url for url in asked if "169.254" in url]
 
 
 def test_the_examples_of_extending_work(monkeypatch, capsys):
@@ -220,8 +262,8 @@ def test_the_tables_of_layers_are_options_of_theirs():
 
 def test_the_tree_of_errors_is_drawn_as_it_is():
     names = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
-    for text in (errors.__doc__, (ROOT / "docs" / "errors.md").read_text("utf-8")):
-        assert set(re.findall(r"[├└]── (\w+)", text)) | {"WebSearchError"} == names
+    text = (ROOT / "docs" / "errors.md").read_text("utf-8")
+    assert set(re.findall(r"[├└]── (\w+)", text)) | {"WebSearchError"} == names
 
 
 @pytest.mark.parametrize("page", generate.render(), ids=lambda page: str(page.relative_to(ROOT)))

@@ -17,13 +17,14 @@ import pytest
 import langchain_websearch
 import llamaindex_websearch
 import websearch_core
-from websearch_core import providers
+from websearch_core import errors, provider, providers
+from websearch_core.provider import google
 
 ROOMS = (
     "citations client errors events flow index keys layers models otel provenance provider providers reading render "
     "settings testing tokens tools".split()
 )
-PUBLIC = ["websearch_core", *(f"websearch_core.{room}" for room in ROOMS)]
+PUBLIC = ["websearch_core", *(f"websearch_core.{room}" for room in ROOMS), "websearch_core.provider.google"]
 PACKAGES = [websearch_core, langchain_websearch, llamaindex_websearch]
 DISTRIBUTIONS = {package: package.__name__.replace("_", "-") for package in PACKAGES}
 
@@ -63,6 +64,11 @@ def test_every_other_module_has_an_underscore_or_lies_behind_one():
 
     assert open_to_all - of_providers == set(PUBLIC) - {"websearch_core"}
     assert {name.rpartition(".")[2] for name in of_providers} == set(providers.known())
+
+
+def test_the_kit_of_an_author_fits_on_a_page_and_leaves_errors_to_their_module():
+    assert len(provider.__all__) <= 50
+    assert set(provider.__all__).isdisjoint([*errors.__all__, *google.__all__])
 
 
 def test_the_file_of_a_provider_shows_its_class_alone():

@@ -23,7 +23,7 @@ from websearch_core.layers._layer import parts
 from websearch_core.provider._declare import environment, field_notes
 from websearch_core.providers.brave import Brave
 from websearch_core.settings._sources import user_file
-from websearch_core.tools import Tenants
+from websearch_core.tools._tenants import Tenants
 
 pytestmark = pytest.mark.enable_socket
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import pytest
-from markdown_it import MarkdownIt
 
 from websearch_core import Page, SearchResponse, SearchResult
 from websearch_core.models import Image
@@ -100,43 +99,14 @@ def test_html_has_no_tag_of_the_web_and_fetches_nothing(evil):
         assert not set(value._repr_html_()) & set("\x1b\u202e")
 
 
-@pytest.mark.parametrize("evil", EVIL)
-def test_markdown_fetches_and_runs_nothing(evil):
-    markdown = MarkdownIt("commonmark")
-    markdown.validateLink = lambda _: True  # a front end may be less careful
-
-    for value in (response(evil, answer=evil, notes=(evil,)), page(evil, author=evil, notes=(evil,))):
-        tags = Tags(markdown.render(value._repr_markdown_()))
-        assert not tags.found & {"img", "script"}
-        assert not [name for name, _ in tags.attributes if name.startswith("on") or name == "src"]
-        assert all(target.startswith("https://") for name, target in tags.attributes if name == "href")
-
-
-def test_markdown_keeps_the_links_of_a_page():
-    shown = page(
-        'a [link](https://sea.example/b) and [another](https://sea.example/c "with a title")'
-    )._repr_markdown_()
-
-    assert shown.endswith('a [link](https://sea.example/b) and [another](https://sea.example/c "with a title")')
-
-
 def test_a_notebook_shows_what_was_found():
     full = response(answer="An alga.", notes=("bing did not answer",))
     full = full.model_copy(
         update={"results": (full.results[0].model_copy(update={"published": datetime(2026, 2, 3, tzinfo=UTC)}),)}
     )
 
-    for shown in (full._repr_html_(), full._repr_markdown_()):
-        for part in (
-            "kelp",
-            "1 result from local",
-            "An alga.",
-            "Kelp",
-            "https://sea.example/kelp",
-            "brown alga",
-            "bing",
-        ):
-            assert part in shown
+    for part in ("kelp", "1 result from local", "An alga.", "Kelp", "https://sea.example/kelp", "brown alga", "bing"):
+        assert part in full._repr_html_()
     assert "2026-02-03" in full._repr_html_()
     assert 'rel="noopener noreferrer nofollow"' in full._repr_html_()
 
@@ -146,18 +116,7 @@ def test_a_notebook_shows_a_page_and_how_much_of_it():
 
     assert "36 of 4,000 characters" in part._repr_html_()
     assert "a [link](https://sea.example/b) &amp; &lt;b&gt;" in part._repr_html_()
-    assert "a [link](https://sea.example/b) & < b>" in part._repr_markdown_()
 
 
 def test_a_notebook_is_not_flooded():
     assert len(page("x" * 10**6)._repr_html_()) < 30_000
-    assert len(page("x" * 10**6)._repr_markdown_()) < 30_000
-
-
-def test_passages_stay_in_their_item_of_the_list():
-    found = response()
-    found = found.model_copy(
-        update={"results": (found.results[0].model_copy(update={"content": "one\n\n```\ncode\n```"}),)}
-    )
-
-    assert "\n\n   one\n\n   ```\n   code\n   ```" in found._repr_markdown_()

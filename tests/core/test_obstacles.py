@@ -11,7 +11,8 @@ import pytest
 from websearch_core import WebSearch
 from websearch_core.errors import NeedsBrowser
 from websearch_core.models import Page
-from websearch_core.provider import from_function, needs_scripts
+from websearch_core.provider import from_function
+from websearch_core.provider._obstacles import needs_scripts
 
 pytestmark = pytest.mark.enable_socket
 
@@ -26,7 +27,7 @@ def browser(url):
 @pytest.mark.parametrize(("body", "code"), [(SHELL, "needs_browser"), (CHALLENGE, "blocked")])
 def test_the_next_reader_is_asked(server, http, body, code):
     server.answers["/app"] = http(body, "200 OK", "Content-Type: text/html")
-    rendering = from_function("rendering", read=browser, allow=["127.0.0.0/8"])
+    rendering = from_function("rendering", read=browser, internal=["127.0.0.0/8"])
     with WebSearch("duckduckgo", reader=["direct", rendering], internal=["127.0.0.0/8"]) as web:
         page = web.read(f"{server.url}/app")
         same = asyncio.run(web.aread(f"{server.url}/app"))

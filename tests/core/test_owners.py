@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
+import asyncio
 import os
-import shutil
 import stat
 from datetime import date
 from pathlib import Path
@@ -168,18 +167,35 @@ def test_what_we_make_passes_whatever_the_umask(use, path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_cache_that_is_refused_fails_no_call_and_says_why(path, caplog):
+def search(web):
+    return web.search("kelp")
+
+
+def asearch(web):
+    return asyncio.run(web.asearch("kelp"))
+
+
+def read(web):
+    return web.read(URL)
+
+
+@pytest.mark.parametrize("call", [search, asearch, read])
+def test_a_call_with_a_cache_that_others_may_change_fails_before_anything_is_sent(path, call):
     use_cache(path)
     path.chmod(0o666)
-    web = WebSearch(FakeWeb(results=[{"title": "Kelp", "url": URL}]), cache=str(path))
-    shutil.copy(path, kept := path.with_suffix(".copy"))
+    fake = FakeWeb(results=[{"title": "Kelp", "url": URL}], pages={URL: "Kelp"})
+    web = WebSearch(fake, reader=fake, cache=str(path))
+    before = path.read_bytes()
 
-    with caplog.at_level(logging.WARNING):
-        assert web.search("kelp").results
-        assert web.search("kelp").results
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="chmod go-w") as refused:
+            call(web)
+        assert str(path) in str(refused.value)
+    assert fake.queries == fake.urls == []
+    assert path.read_bytes() == before
 
-    assert f"chmod go-w '{path}'" in caplog.text
-    assert Path(kept).read_bytes() == path.read_bytes()
+    path.chmod(0o600)
+    assert call(web)
 
 
 def test_without_owners_as_on_windows_everything_passes(use, path, monkeypatch):

@@ -436,11 +436,13 @@ def test_a_function_is_given_no_url_that_the_guard_refuses(url):
 
 
 def test_holes_for_a_function_are_its_own():
-    reader = from_function("harbour", read=lambda url: "text", allow=["http://wiki.corp"])
+    reader = from_function("harbour", read=lambda url: "text", internal=["http://wiki.corp"])
 
     assert play(reader.read("http://wiki.corp/a")).result.content == "text"
     with pytest.raises(ConfigurationError):
-        from_function("harbour", read=str, allow=["nonsense"])
+        from_function("harbour", read=str, internal=["nonsense"])
+    with pytest.raises(ConfigurationError, match="unknown argument: allow.*internal"):
+        from_function("harbour", read=str, allow=["http://wiki.corp"])
 
 
 def test_an_invalid_page_is_reported():

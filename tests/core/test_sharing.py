@@ -19,7 +19,7 @@ import pytest
 from tests.waiting import await_until, wait_until
 from websearch_core import Http, WebSearch
 from websearch_core._net.sender import Sender
-from websearch_core._runtime.turns import current_tenant
+from websearch_core._runtime.scope import current_call
 from websearch_core.errors import (
     AllProvidersFailed,
     BudgetExceeded,
@@ -270,7 +270,7 @@ def test_a_thread_that_waited_begins_again_after_an_error_about_another_caller(m
         raise make()
 
     def succeed():
-        asked.append(current_tenant())
+        asked.append(current_call().account.tenant)
         wait_until(lambda: len(flights._blocking["kelp"].waiting) == 3)
         return "kelp"
 
@@ -299,7 +299,7 @@ async def test_a_task_that_waited_begins_again_after_an_error_about_another_call
         raise make()
 
     async def succeed():
-        asked.append(current_tenant())
+        asked.append(current_call().account.tenant)
         return "kelp"
 
     async def follow():

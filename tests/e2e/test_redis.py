@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import itertools
 import math
-import pickle
 import socket
 import threading
 import time
@@ -46,11 +44,9 @@ def test_pages_are_kept_there_for_every_process_and_loop(start_redis, port, fake
         assert page.content.startswith("# Kelp")
         assert page.cost == 0
         assert fake.urls == [URL]
-        backend = Cache(location=url).backend
-        for again in (copy.deepcopy(backend), pickle.loads(pickle.dumps(backend))):
-            stats = again.stats()
-            assert (stats.entries, stats.location) == (1, url)
-            assert stats.size > 50
+        stats = Cache(location=url).backend.stats()
+        assert (stats.entries, stats.location) == (1, url)
+        assert stats.size > 50
 
 
 @pytest.mark.usefixtures("_patient")
@@ -209,4 +205,4 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "redis" else find(name, *rest))
     with pytest.raises(ConfigurationError, match=r"websearch-core\[redis\]"):
-        Cache(location="redis://localhost")
+        Cache(location="redis://localhost").start()

@@ -75,6 +75,7 @@ def scripted():
 async def test_a_block_runs_on_its_own(page, block, offline, scripted, monkeypatch):
     module = types.ModuleType("block")
     monkeypatch.setitem(sys.modules, "block", module)
+    monkeypatch.setattr("langchain.agents.factory.init_chat_model", lambda _: scripted.ScriptedChat())
     vars(module).update(
         model=scripted.ScriptedChat(),
         llm=scripted.scripted_llm(),

@@ -44,7 +44,7 @@ def web(site, tmp_path):
 
 
 def test_both_agents_search_open_the_right_page_and_cite_it():
-    done = subprocess.run([sys.executable, "demo.py"], cwd=EXAMPLES, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "demo.py"], cwd=EXAMPLES, capture_output=True, text=True, timeout=600)
     shown = re.sub(r"\s+", " ", done.stdout)
 
     assert done.returncode == 0, done.stderr

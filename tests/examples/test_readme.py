@@ -57,14 +57,22 @@ async def run(text, **names):
         await done
 
 
+async def test_the_first_agent_searches_reads_and_answers(scripted, requested, monkeypatch, capsys):
+    monkeypatch.setattr("langchain.agents.factory.init_chat_model", lambda _: scripted.ScriptedChat())
+    await run(example("create_agent").replace("What changed in the last release of Python?", QUESTION))
+
+    assert requested == REQUESTED
+    assert "make a new one" in capsys.readouterr().out
+
+
 async def test_the_agent_of_langchain_searches_and_reads(scripted, requested):
-    await run(example("create_agent"), model=scripted.ScriptedChat(), question=QUESTION)
+    await run(example("user_urls"), model=scripted.ScriptedChat(), question=QUESTION)
 
     assert requested == REQUESTED
 
 
 @pytest.mark.filterwarnings("ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning")
 async def test_the_agent_of_llamaindex_searches_and_reads(scripted, requested):
-    await run(example("FunctionAgent"), llm=scripted.scripted_llm(), question=QUESTION)
+    await run(example("allow_text"), llm=scripted.scripted_llm(), question=QUESTION)
 
     assert requested == REQUESTED

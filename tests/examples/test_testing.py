@@ -17,6 +17,6 @@ def test_the_tests_of_an_agent_pass_without_the_web(framework, tmp_path):
     command = [sys.executable, "-m", "pytest", "-q", "-c", tmp_path / "pytest.ini", "-p", "pytest_websearch",
                "-p", "no:cacheprovider", "--disable-socket", "--allow-unix-socket",
                EXAMPLES / f"test_{framework}_agent.py"]  # fmt: skip
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
 
     assert done.returncode == 0, done.stdout + done.stderr

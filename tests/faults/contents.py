@@ -268,8 +268,8 @@ FAULTS = (
         injected='such URLs, with `provenance="seen"`',
         promise="refused before any look-up",
         proven_by=(
-            "tests/core/test_provenance.py::test_nothing_else_may_be_opened_not_even_a_little_else",
-            "tests/core/test_provenance.py::test_nothing_added_to_a_seen_url_gets_through",
+            "tests/core/provenance/test_provenance.py::test_nothing_else_may_be_opened_not_even_a_little_else",
+            "tests/core/provenance/test_provenance.py::test_nothing_added_to_a_seen_url_gets_through",
             "tests/langchain/test_provenance.py::test_only_found_urls_are_opened_and_the_error_says_why",
         ),
     ),
@@ -279,7 +279,7 @@ FAULTS = (
         injected="404, errors, redirects, wildcards, a mark before the text, many stars, delays, a large file",
         promise="RFC 9309: 4xx allows, 5xx and silence refuse; five redirects, 500 KiB, a day; time is bounded",
         proven_by=tuple(
-            f"tests/core/test_robots.py::{name}"
+            f"tests/core/layers/test_robots.py::{name}"
             for name in (
                 "test_robots_txt_is_obeyed",
                 "test_many_stars_do_not_take_long",

@@ -15,8 +15,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-# Note SIGINT. Written in C, so that Python does not notice the signal before the traced frame goes on.
-_note: Any = ctypes.PYFUNCTYPE(None, *[ctypes.py_object] * 3)(("PyErr_SetInterrupt", ctypes.pythonapi))
+# Note SIGINT. Written in C, so that Python does not notice the signal before the traced frame goes on; nor may it while
+# it traces what that frame calls.
+_Trace: Any = ctypes.PYFUNCTYPE(None, *[ctypes.py_object] * 3)
+_note, _ignore = (_Trace((name, ctypes.pythonapi)) for name in ("PyErr_SetInterrupt", "Py_IsInitialized"))
 
 
 def interrupt_each(call: Callable[[], object], check: Callable[[], object], every: int = 1) -> int:
@@ -48,6 +50,9 @@ def _interrupt_after(instructions: int, call: Callable[[], object]) -> bool:
         nonlocal left
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return None  # there, Python itself would keep the lock of all imports
+        if event == "return":  # also where a generator waits, whose end should not call this function either
+            frame.f_trace = None
+            return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "opcode":
             left -= 1
@@ -55,6 +60,7 @@ def _interrupt_after(instructions: int, call: Callable[[], object]) -> bool:
                 outer = frame.f_back
                 while outer is not None:  # this function, called there, would notice the signal itself
                     outer.f_trace, outer = None, outer.f_back
+                sys.settrace(_ignore)
                 return _note  # for the next instruction of this frame
         return trace
 

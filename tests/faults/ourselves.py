@@ -16,7 +16,7 @@ FAULTS = (
         proven_by=(
             "tests/core/net/test_sender.py::test_one_sender_serves_loops_one_after_another_at_once_and_threads",
             "tests/core/net/test_sender.py::test_a_loop_that_ends_takes_its_connections_with_it",
-            "tests/core/test_client.py::test_requests_sent_are_calls_made_across_loops_and_threads",
+            "tests/core/client/test_client.py::test_requests_sent_are_calls_made_across_loops_and_threads",
         ),
     ),
     Fault(
@@ -43,7 +43,7 @@ FAULTS = (
         promise="the child opens its own connections and files; the parent's go on",
         proven_by=(
             f"{_HERE}/test_programs.py::test_a_forked_child_has_connections_of_its_own",
-            "tests/core/test_sqlite.py::test_forks_in_the_middle_of_writing_lose_nothing",
+            "tests/core/runtime/test_sqlite.py::test_forks_in_the_middle_of_writing_lose_nothing",
             "tests/core/layers/test_single_flight.py::test_a_forked_child_does_not_wait_for_its_parent",
             "tests/core/net/test_lookup.py::test_a_forked_process_looks_up_again",
             "tests/core/reading/isolation/test_pool.py::test_a_forked_process_has_processes_of_its_own",
@@ -56,8 +56,8 @@ FAULTS = (
         promise="no socket, lock or key in the pickle; it works there",
         proven_by=(
             "tests/core/net/test_sender.py::test_it_can_be_copied_and_pickled_without_its_connections",
-            "tests/core/test_client.py::test_it_can_be_copied_and_pickled",
-            "tests/core/test_keys.py::test_a_pickle_holds_no_key_and_says_so_when_it_is_used",
+            "tests/core/client/test_client.py::test_it_can_be_copied_and_pickled",
+            "tests/core/keys/test_keys.py::test_a_pickle_holds_no_key_and_says_so_when_it_is_used",
         ),
     ),
     Fault(
@@ -113,7 +113,7 @@ FAULTS = (
         proven_by=(
             f"{_CACHE}::test_tenants_do_not_see_each_other",
             f"{_CACHE}::test_other_options_and_keys_of_the_provider_have_answers_of_their_own",
-            "tests/core/test_provenance.py::test_tenants_with_the_same_thread_are_kept_apart",
+            "tests/core/provenance/test_provenance.py::test_tenants_with_the_same_thread_are_kept_apart",
         ),
     ),
     Fault(

@@ -32,20 +32,19 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         1,
     ),
     "fusion": (
-        "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], fuse=True, timeout=300).search('kelp')",
+        "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], combine='fuse', timeout=300).search('kelp')",
         2,
     ),
     "fusion with read_top": (
         (
             "both = [Tavily(api_key='k' * 20, base_url=f'{API}/{n}') for n in 'ab'];"
-            "WebSearch(both, fuse=True, reader='direct', allow=['127.0.0.0/8'], timeout=300).search('kelp', read_top=5)"
+            "WebSearch(both, combine='fuse', reader='direct', internal=['127.0.0.0/8'], timeout=300).search('kelp', read_top=5)"
         ),
         5,
     ),
     "hedging": (
         (
-            "layers = [Fallback(hedge=0.1)];"
-            "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], layers=layers, timeout=300).search('kelp')"
+            "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], combine=Fallback(hedge=0.1), timeout=300).search('kelp')"
         ),
         2,
     ),
@@ -63,7 +62,7 @@ from websearch_core.provider import from_function
 from websearch_core.providers import Tavily
 
 API, SITE = sys.argv[1:]
-web = WebSearch("tavily", api_key="k" * 20, base_url=API, reader="direct", allow=["127.0.0.0/8"], timeout=300, attempts=1)
+web = WebSearch("tavily", api_key="k" * 20, base_url=API, reader="direct", internal=["127.0.0.0/8"], timeout=300, retry=1)
 
 async def wait(query):
     await web.aread(SITE + "/held/0")

@@ -36,8 +36,8 @@ def way(request):
     return request.param
 
 
-def make(url, *layers, **options):
-    return WebSearch("tavily", api_key=KEY, base_url=url, retry=Retry(wait_initial=0.01), layers=[*layers], **options)
+def make(url, **options):
+    return WebSearch("tavily", api_key=KEY, base_url=url, retry=Retry(wait_initial=0.01), **options)
 
 
 def search(web, way):
@@ -117,7 +117,7 @@ def test_when_all_are_down_the_error_names_each_in_time(way):
 def test_a_cancelled_call_closes_its_connection_and_gives_its_place_back():
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
     with closing(Server([hanging, FOUND])) as server:
-        with make(server.url, Throttle(concurrent=1), Breaker(failures=1, min_timeout=0)) as web:
+        with make(server.url, throttle=Throttle(concurrent=1), layers=[Breaker(failures=1, min_timeout=0)]) as web:
 
             async def cancelled():
                 task = asyncio.create_task(web.asearch("kelp"))
@@ -138,7 +138,7 @@ def test_an_interrupt_closes_the_connection_and_gives_the_place_back():
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
     with (
         closing(Server([hanging, FOUND])) as server,
-        make(server.url, Throttle(concurrent=1), Breaker(failures=1, min_timeout=0)) as web,
+        make(server.url, throttle=Throttle(concurrent=1), layers=[Breaker(failures=1, min_timeout=0)]) as web,
     ):
 
         def press_control_c():

@@ -56,7 +56,7 @@ time.sleep(0.2)
 def end_while_writing(path, seconds):
     began = time.monotonic()
     command = [sys.executable, "-c", _WRITING, str(path), str(seconds)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     with closing(sqlite3.connect(path)) as db:
         (written,) = db.execute("SELECT calls FROM usage").fetchone()
     return written // 10**6, done.stderr, time.monotonic() - began
@@ -201,7 +201,7 @@ def test_work_that_forks_ends_in_the_child_with_its_work():
         asyncio.run(main())
     """
     command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (done.stdout, done.stderr) == ("ended\n", "")
 
 
@@ -239,5 +239,5 @@ def test_a_process_that_was_forked_without_python_works_in_all_its_threads(tmp_p
             os._exit(0 if sorted(answers) == [(f"kelp {number}", b"value") for number in range(8)] else 1)
     """
     command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program), str(tmp_path / "a.db")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (done.stdout, done.stderr) == ("0\n", "")

@@ -12,7 +12,6 @@ from typing import get_args
 
 import pytest
 
-from benchmarks.faults.page import PAGE, row
 from tests.faults import run
 from tests.faults.services import KEY
 from tests.faults.surroundings import open_ports, resolving_oddly
@@ -119,10 +118,3 @@ def test_every_test_that_the_matrix_names_exists():
     }
 
     assert named <= tests
-
-
-def test_the_page_lists_every_fault_with_what_is_expected():
-    text = PAGE.read_text("utf-8")
-
-    assert f"**{len(FAULTS)} of {len(FAULTS)} faults end as expected**" in text, "run make bench-faults"
-    assert [row(fault) for fault in FAULTS if f"| {' | '.join(row(fault))} |" not in text] == []

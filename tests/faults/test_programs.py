@@ -97,7 +97,7 @@ def test_a_forked_child_has_connections_of_its_own():
 def test_a_redis_that_does_not_answer_costs_a_quarter_of_a_second_once(port, caplog):
     with open_ports() as ports, closing(Server([FOUND])) as server:
         cache = Cache(location=f"redis://127.0.0.1:{getattr(ports, port)}/0")
-        with make(server.url, layers=[cache]) as web:
+        with make(server.url, cache=cache) as web:
             took = []
             for query in ("one", "two", "three"):
                 began = time.monotonic()
@@ -143,7 +143,7 @@ from websearch_core import WebSearch
 
 API, SITE = sys.argv[1:]
 logging.getLogger("asyncio").setLevel(logging.ERROR)  # its debug mode also warns of steps that take 0.1 s
-web = WebSearch("tavily", api_key="k" * 20, base_url=API, reader="direct", allow=["127.0.0.0/8"], timeout=30)
+web = WebSearch("tavily", api_key="k" * 20, base_url=API, reader="direct", internal=["127.0.0.0/8"], timeout=30)
 {program}
 print(time.monotonic())
 """

@@ -41,7 +41,7 @@ def test_the_command_line_ends_at_ctrl_c_and_at_sigterm(words, sign, status, tmp
         return PAGE
 
     with closing(Server(reply=reply)) as site:
-        variables = {"TAVILY_API_KEY": "k" * 20, "TAVILY_BASE_URL": site.url, "WEB_SEARCH_ALLOW": "127.0.0.0/8"}
+        variables = {"TAVILY_API_KEY": "k" * 20, "TAVILY_BASE_URL": site.url, "WEB_SEARCH_INTERNAL": "127.0.0.0/8"}
         command = [sys.executable, "-m", "websearch_core", *(word.format(site=site.url) for word in words)]
         with run(command, tmp_path, release, **variables) as process:
             while not [path for path in site.paths if path != "/robots.txt"]:

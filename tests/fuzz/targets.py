@@ -28,8 +28,9 @@ from websearch_core.errors import BadResponse, UnsafeURL, UnsupportedContent
 from websearch_core.flow import Response
 from websearch_core.provider._http import retry_after
 from websearch_core.providers.direct import Direct
-from websearch_core.reading import cut_window, find_refresh, read_bytes
+from websearch_core.reading import find_refresh, read_bytes
 from websearch_core.reading._charset import CODECS, decode, to_utf8
+from websearch_core.reading._excerpt.window import cut_window
 from websearch_core.reading._html.harden import harden
 from websearch_core.reading._html.parse import parse
 

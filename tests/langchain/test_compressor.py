@@ -49,7 +49,7 @@ async def every_way(compressor, documents):
 
 async def test_passages_take_the_place_of_snippets(fake):
     documents = WebSearchRetriever(provider=fake).invoke("kelp")
-    compressor = WebPageCompressor(provider=fake, max_length=200)
+    compressor = WebPageCompressor(provider=fake, read_options={"max_length": 200})
 
     assert isinstance(compressor, BaseDocumentCompressor)
     for kelp, dulse, lost in await every_way(compressor, documents):
@@ -113,9 +113,11 @@ class Words(BaseDocumentTransformer):
 
 
 async def test_the_retriever_returns_snippets_passages_or_pages(fake):
-    texts = {}
+    texts, short = {}, {"max_length": 200}
     for content in ("snippet", "passages", "page"):
-        retriever = WebSearchRetriever(provider=fake, content=content, max_length=None if content == "page" else 200)
+        retriever = WebSearchRetriever(
+            provider=fake, content=content, read_options=None if content == "page" else short
+        )
         blocking, waiting = retriever.invoke(QUERY), await retriever.ainvoke(QUERY)
         assert blocking == waiting
         texts[content] = [document.page_content for document in blocking]

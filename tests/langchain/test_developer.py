@@ -20,7 +20,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
 
 from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool, WebSearchToolkit
-from langchain_websearch.conversations import run_of
+from langchain_websearch.conversations import find_run
 from websearch_core import Http, Page, SearchResponse, WebSearch
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption
 from websearch_core.layers import Budget
@@ -71,8 +71,8 @@ def shown(tool):
 
 @pytest.mark.parametrize("make", [WebSearchTool, lambda **options: WebSearchToolkit(**options).get_tools()[0]])
 def test_fixed_options_reach_the_provider_and_leave_the_schema(echo, call, make):
-    options = {"topic": "news", "time_range": "week", "safe_search": "strict", "limit": 3, "extra": {"depth": "deep"}}
-    tool = make(provider=echo, search_options=options)
+    options = {"topic": "news", "time_range": "week", "safe_search": "strict", "extra": {"depth": "deep"}}
+    tool = make(provider=echo, limit=3, search_options=options)
 
     assert list(shown(tool)) == ["query", "limit", "allowed_domains"]
     assert list(tool.args_schema.model_json_schema()["properties"]) == ["query", "limit", "allowed_domains"]
@@ -178,10 +178,15 @@ def test_a_question_gets_the_passages_and_not_the_whole_page(echo, call):
 
 def test_the_length_of_a_page_is_an_argument_also_for_a_shared_web_search(echo, call):
     web = WebSearch(echo, reader=echo)
-    for read in (OpenPageTool(web=web, max_length=500), WebSearchToolkit(web=web, max_length=500).get_tools()[1]):
+    for read in (
+        OpenPageTool(web=web, read_options={"max_length": 500}),
+        WebSearchToolkit(web=web, read_options={"max_length": 500}).get_tools()[1],
+    ):
         assert call(read, url="https://sea.example/").artifact["content_length"] <= 500
         assert call(read, url="https://sea.example/", max_length=900).artifact["content_length"] > 500
-    assert call(OpenPageTool(provider=echo, reader=echo, max_length=400), url="https://sea.example/").artifact
+    assert call(
+        OpenPageTool(provider=echo, reader=echo, read_options={"max_length": 400}), url="https://sea.example/"
+    ).artifact
 
 
 class TestMaxUses:
@@ -247,9 +252,9 @@ class TestMaxUses:
             pass
 
         old = SimpleNamespace(stream_writer=write)
-        assert run_of({"configurable": {"__pregel_runtime": old, "thread_id": "1"}}) == (write, False)
-        assert run_of({"configurable": {"thread_id": "1"}}) == ("1", True)
-        assert run_of({}) == (None, True)
+        assert find_run({"configurable": {"__pregel_runtime": old, "thread_id": "1"}}) is write
+        assert find_run({"configurable": {"thread_id": "1"}}) == "1"
+        assert find_run({}) is None
 
     def test_parallel_calls_are_counted(self, scripted, echo):
         toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=2)
@@ -345,12 +350,15 @@ class TestTenants:
             {"api_key": "keyring:bank/key"},
             {"search_options": {"topc": 1}},
             {"allowed_domains": ["evil.example"]},
-            {"read_top": "many"},
+            {"search_options": {"read_top": "many"}},
+            {"read_options": {"max_length": 0}},
         ],
         ids=str,
     )
     def test_a_wrong_configuration_is_an_error_message_and_no_search(self, tavily, call, own):
-        search, _ = tavily("api_key", "search_options", "allowed_domains", "read_top", allowed_domains=["python.org"])
+        search, _ = tavily(
+            "api_key", "search_options", "allowed_domains", "read_options", allowed_domains=["python.org"]
+        )
         message = call(search, {"configurable": own}, query="tides")
 
         assert message.status == "error"
@@ -401,7 +409,7 @@ class TestTenants:
         ({"timeout": "soon"}, "timeout: "),
         ({"read_options": {"links": {"a": 1}}}, "links: "),
         ({"read_options": {"max_tokens": {}}}, "max_tokens: "),
-        ({"read_options": "text"}, "read_options: must be a table"),
+        ({"read_options": "text"}, "read_options: must be a mapping"),
         ({"allowed_domains": {"a": 1}}, "allowed_domains: "),
         ({"search_options": "week"}, "search_options: must be a mapping"),
     ],

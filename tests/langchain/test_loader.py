@@ -54,7 +54,7 @@ async def test_a_page_is_a_document_whose_source_is_its_final_url(site):
 
 async def test_the_whole_page_is_loaded_by_default(site):
     (whole,) = WebPageLoader([f"{site.url}/long"], web=site.web()).load()
-    (cut,) = await WebPageLoader([f"{site.url}/long"], web=site.web(), max_length=500).aload()
+    (cut,) = await WebPageLoader([f"{site.url}/long"], web=site.web(), read_options={"max_length": 500}).aload()
 
     assert len(whole.page_content) > 90_000
     assert whole.metadata["truncated"] is False
@@ -108,7 +108,7 @@ def test_invalid_arguments_are_refused(site):
     with pytest.raises(ConfigurationError, match="not both"):
         WebPageLoader([], web=site.web(), timeout=3)
     with pytest.raises(InvalidOption, match="max_length"):
-        WebPageLoader([f"{site.url}/kelp"], web=site.web(), max_length=0).load()
+        WebPageLoader([f"{site.url}/kelp"], web=site.web(), read_options={"max_length": 0}).load()
 
 
 def test_the_arguments_of_a_web_search_are_accepted(site):
@@ -124,7 +124,7 @@ def test_what_is_not_a_list_of_urls_says_so():
 
 
 def test_an_option_of_a_search_is_answered_with_where_it_belongs():
-    with pytest.raises(ConfigurationError, match="k: write search.* search_options="):
+    with pytest.raises(ConfigurationError, match="^k: write limit=..."):
         WebSearchTool(k=3)
-    with pytest.raises(ConfigurationError, match="limit: write search.*a retriever calls it k"):
+    with pytest.raises(ConfigurationError, match="^limit: write k=..."):
         WebSearchRetriever(limit=3)

@@ -13,9 +13,11 @@ TOOLS = [
     tool
     for options in (
         {},
-        {"topic": "news", "time_range": "week", "limit": 3, "allowed_domains": ["python.org"], "unsupported": "note"},
+        {"topic": "news", "time_range": "week", "allowed_domains": ["python.org"], "unsupported": "note"},
     )
-    for tool in WebSearchToolkit(provider="duckduckgo", search_options=options).get_tools()
+    for tool in WebSearchToolkit(
+        provider="duckduckgo", limit=3 if options else None, search_options=options
+    ).get_tools()
 ]
 
 # https://platform.openai.com/docs/guides/structured-outputs#supported-schemas (no defaults, no lengths of text) and

@@ -36,22 +36,21 @@ def test_importing_the_package_loads_nothing_until_it_is_used():
     assert loaded.strip() == "[]"
 
 
-def test_a_tool_loads_no_http_library_and_no_parser_of_pages():
-    loaded = python(
-        "import sys, langchain_core.tools; before = set(sys.modules)\n"
-        "import langchain_websearch; langchain_websearch.WebSearchTool\n"
-        "print([m for m in ('httpx', 'selectolax', 'lxml', 'langchain', 'langgraph') if m in set(sys.modules) - before])"
-    )
-    assert loaded.strip() == "[]"
-
-
-def test_a_tool_loads_no_layer_but_the_defaults_and_no_database():
+def test_a_tool_loads_only_what_making_one_needs():
     loaded = python(
         "import sys, langchain_core.tools, langchain_core.retrievers; before = set(sys.modules)\n"
         "from langchain_websearch import WebSearchTool\n"
         "print(*sorted(set(sys.modules) - before))"
     ).split()
-    others = ("budget", "cache", "fuse", "rerank", "robots", "robots_files", "usage", "merge", "caching.sqlite")
-    assert not {f"websearch_core.layers._{name}" for name in others} & set(loaded)
     assert "websearch_core.layers._retry" in loaded
-    assert not {"sqlite3", "redis", "httpx2", "pypdf", "bs4", "websearch_core.reading"} & set(loaded)
+    layers = ("budget", "cache", "fuse", "rerank", "robots", "robots_files", "usage", "merge", "caching.sqlite")
+    rooms = (
+        "_browser", "_net", "citations", "client._calls", "index", "otel", "provider._http", "providers", "reading",
+        "render", "testing",
+    )  # fmt: skip
+    unused = {f"websearch_core.layers._{name}" for name in layers} | {f"websearch_core.{name}" for name in rooms}
+    libraries = {
+        "bs4", "httpcore", "httpx", "httpx2", "langchain", "langgraph", "lxml", "markdownify", "pypdf", "redis",
+        "selectolax", "sqlite3",
+    }  # fmt: skip
+    assert not (unused | libraries) & set(loaded)

@@ -19,12 +19,13 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ValidationError, create_model
 
 from langchain_websearch import OpenPageTool, WebPageCompressor, WebSearchRetriever, WebSearchTool, WebSearchToolkit
+from langchain_websearch.tools import PageToolOptions, SearchToolOptions, ToolkitOptions
 from websearch_core import Http, Page, SearchResponse, SearchResult, WebSearch
-from websearch_core.client import WebSearchArguments
-from websearch_core.errors import ConfigurationError, MissingKey, PageNotFound
+from websearch_core.client import CommonArguments
+from websearch_core.errors import ConfigurationError, InvalidOption, MissingKey, PageNotFound
 from websearch_core.keys import pickle_keys
-from websearch_core.render import CITE
-from websearch_core.tools import PageArguments, SearchArguments
+from websearch_core.render import CITATION_INSTRUCTION
+from websearch_core.tools import PageArguments, SearchArguments, WebTools
 
 
 class Echo:
@@ -85,7 +86,7 @@ def test_a_definition_is_small_and_describes_every_parameter(tool):
 
 
 def test_a_model_is_asked_to_cite():
-    assert CITE in WebSearchTool(provider="brave", api_key="k").description
+    assert CITATION_INSTRUCTION in WebSearchTool(provider="brave", api_key="k").description
 
 
 @pytest.mark.parametrize("schema", [SearchArguments, PageArguments])
@@ -113,7 +114,46 @@ def test_a_web_search_or_its_arguments_are_accepted_but_not_both(kind):
 
 
 def test_all_the_arguments_of_a_web_search_are_known():
-    assert set(WebSearchArguments.__annotations__) == set(inspect.signature(WebSearch).parameters)
+    own, common = {"search_options", "read_options"}, set(CommonArguments.__annotations__)
+    assert common == set(inspect.signature(WebSearch).parameters) - own | {"rate_limiter"}
+
+
+def test_a_tool_adds_few_arguments_to_those_of_a_web_search_and_of_a_langchain_tool():
+    given = CommonArguments.__annotations__.keys() | BaseTool.model_fields.keys() | {"search_options", "read_options"}
+    own = [options.__annotations__.keys() - given for options in (SearchToolOptions, PageToolOptions)]
+
+    assert own[0] == own[1] | {"limit"}
+    assert len(own[0] | {"web"}) <= 10
+    assert ToolkitOptions.__annotations__.keys() - given == own[0]
+
+
+def test_a_tool_can_be_dumped_as_json_with_its_options_and_without_the_key():
+    options = {"limit": 3, "search_options": {"topic": "news"}, "read_options": {"max_length": 900}}
+    toolkit = WebSearchToolkit(provider="tavily", api_key="SECRET-of-a-test", configurable=["api_key"], **options)
+    for one in (
+        toolkit,
+        *toolkit.get_tools(),
+        WebSearchTool(provider="duckduckgo", callbacks=[], output_format="json"),
+    ):
+        dumped = one.model_dump_json()
+        assert "SECRET" not in dumped
+        assert "web" not in json.loads(dumped)
+    search = json.loads(toolkit.get_tools()[0].model_dump_json())
+
+    assert {name: search[name] for name in options} == options
+    assert list(search["args_schema"]["properties"]) == ["query", "limit", "allowed_domains", "time_range"]
+    assert search["handle_validation_error"] == "langchain_websearch.tools._render_validation_error"
+
+
+def test_two_tools_share_everything_with_the_same_web_tools():
+    tools = WebTools(provider=Echo(), max_uses=1, output_format="markdown", provenance="seen")
+    search, read = WebSearchTool(web=tools), OpenPageTool(web=tools)
+
+    assert (search.web, search.provenance, search.output_format) == (read.web, read.provenance, read.output_format)
+    search.invoke("kelp")
+    assert "[budget_exceeded]" in search.invoke("kelp")
+    with pytest.raises(ConfigurationError, match=r"web=WebTools\(...\) or its arguments, not both: timeout"):
+        WebSearchTool(web=tools, timeout=3)
 
 
 @pytest.mark.parametrize("kind", [WebSearchTool, WebSearchToolkit, WebSearchRetriever])
@@ -230,7 +270,7 @@ def test_results_can_be_shown_as_markdown_or_json(brave):
         {"id": 1, "title": "Kelp 1", "url": "https://example.org/kelp/1", "read": False}
     ]
 
-    with pytest.raises(ValidationError, match="output_format"):
+    with pytest.raises(ConfigurationError, match="output_format: 'yaml' is not one of text, markdown, json"):
         WebSearchTool(web=web, output_format="yaml")
 
 
@@ -305,7 +345,10 @@ async def test_a_model_gets_the_passages_for_its_question_or_the_places_of_a_phr
 
 @pytest.mark.parametrize("make", [WebSearchTool, lambda **options: WebSearchToolkit(**options).get_tools()[0]])
 async def test_a_search_can_show_what_the_pages_say(colour, make):
-    message = await colour(make(provider=Forest(), reader=Forest(), read_top=3, passage_length=300), query="giant kelp")
+    message = await colour(
+        make(provider=Forest(), reader=Forest(), search_options={"read_top": 3, "passage_length": 300}),
+        query="giant kelp",
+    )
 
     assert "Giant kelp grows fast." in message.content
     assert "Snippet of long." not in message.content
@@ -322,13 +365,15 @@ async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(col
         "provider": Forest(),
         "reader": Forest(),
         "read_options": {"max_tokens": 60, "token_counter": lambda text: len(text.split())},
+        "search_options": {"read_top": 1},
     }
     search, read = WebSearchToolkit(**options).get_tools()
 
     page = await colour(read, url="https://forest.example/long", max_length=100_000)
     start, end = page.artifact["sources"][0]["shown"]
     assert 30 <= len(page.content[start:end].split()) <= 60
-    search.read_top = 1
+    with pytest.raises(ValidationError, match="frozen"):
+        search.output_format = "json"
     found = await colour(search, query="giant kelp")
     assert len(found.content.split()) <= 60
     assert "left out: there is no room for more in 60 tokens" in found.content
@@ -337,8 +382,8 @@ async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(col
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)
 def test_a_search_tool_with_invalid_options_is_refused(wrong):
-    with pytest.raises(ValidationError, match=next(iter(wrong))):
-        WebSearchTool(provider=Forest(), **wrong)
+    with pytest.raises(InvalidOption, match=f"search_options: {next(iter(wrong))}"):
+        WebSearchTool(provider=Forest(), search_options=wrong)
 
 
 def test_the_tools_declare_that_they_are_read_only():
@@ -480,10 +525,10 @@ SENT = [
 
 
 @pytest.mark.parametrize("sent", SENT, ids=range(len(SENT)))
-@pytest.mark.parametrize("fixed", [{}, {"limit": 3, "topic": "news", "allowed_domains": ["a.example", "b.example"]}])
+@pytest.mark.parametrize("fixed", [{}, {"topic": "news", "allowed_domains": ["a.example", "b.example"]}])
 def test_arguments_are_read_and_hidden_as_langchain_would(sent, fixed):
     """`_parse_input` and `_filter_injected_args` only save time: what LangChain's own return is the same."""
-    tool = WebSearchTool(provider="tavily", api_key="tvly-not-a-key", search_options=fixed)
+    tool = WebSearchTool(provider="tavily", api_key="tvly-not-a-key", limit=3 if fixed else None, search_options=fixed)
 
     def parse(parse_input):
         try:

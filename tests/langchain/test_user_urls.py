@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from importlib.metadata import version
 from typing import Annotated, Any, TypedDict
+from uuid import uuid4
 
 import pytest
 from langchain.agents import create_agent
@@ -20,6 +21,7 @@ from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
 from langchain_websearch import WebSearchToolkit
+from langchain_websearch.conversations import UserURLs
 from websearch_core import WebSearch
 
 NAMED = "https://named.example/page"
@@ -362,3 +364,37 @@ def test_without_the_callback_only_results_are_opened(sea, toolkit, scripted):
     agent.invoke(SAID["message"], config(toolkit) | {"callbacks": []})
 
     assert sea.opened == [FOUND]
+
+
+class Recorder:
+    """A ledger that records what it is asked to allow."""
+
+    def __init__(self):
+        self.texts = []
+
+    def allow_text(self, text, conversation):
+        self.texts.append(text)
+
+
+def test_a_model_that_completes_text_allows_the_urls_of_its_turn_too():
+    ledger, root = Recorder(), uuid4()
+    handler = UserURLs(ledger)
+
+    handler.on_chain_start({}, "read https://a.example/kelp", run_id=root)
+    handler.on_llm_start({}, ["prompt"], run_id=uuid4(), parent_run_id=root)
+    handler.on_llm_start({}, ["prompt"], run_id=uuid4(), parent_run_id=uuid4())
+
+    assert ledger.texts == ["read https://a.example/kelp"]
+
+
+def test_runs_that_never_end_do_not_pile_up(monkeypatch):
+    monkeypatch.setattr("langchain_websearch.conversations._MAX_RUNS", 2)
+    ledger, runs = Recorder(), [uuid4() for _ in range(3)]
+    handler = UserURLs(ledger)
+
+    for number, run in enumerate(runs):
+        handler.on_chain_start({}, f"https://a.example/{number}", run_id=run)
+    for run in runs:
+        handler.on_llm_start({}, ["prompt"], run_id=uuid4(), parent_run_id=run)
+
+    assert ledger.texts == ["https://a.example/1", "https://a.example/2"]

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from workflows.context.state_store import DictState
 
 from llamaindex_websearch import ToolError, WebSearchToolSpec
-from llamaindex_websearch.conversations import conversation_of
+from llamaindex_websearch.conversations import find_conversation
 from websearch_core.errors import ConfigurationError
 
 pytestmark = [
@@ -123,7 +123,7 @@ async def test_concurrent_users_are_kept_apart(spec, agent):
 async def test_concurrent_tools_are_in_the_same_conversation(spec, agent):
     ctx = Context(agent())
 
-    assert len(set(await asyncio.gather(*[conversation_of(ctx) for _ in range(20)]))) == 1
+    assert len(set(await asyncio.gather(*[find_conversation(ctx) for _ in range(20)]))) == 1
 
 
 async def test_a_task_that_a_model_wrote_for_a_sub_agent_does_not_count(spec, agent):

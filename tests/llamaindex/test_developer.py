@@ -12,7 +12,7 @@ from llama_index.core.workflow import Context
 from pydantic import SecretStr
 
 from llamaindex_websearch import ToolError, WebPagePostprocessor, WebSearchRetriever, WebSearchToolSpec
-from llamaindex_websearch.conversations import conversation_of
+from llamaindex_websearch.conversations import find_conversation
 from websearch_core import Http
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, WebSearchError
 from websearch_core.layers import leaves
@@ -42,14 +42,14 @@ def shown(tool):
 
 async def test_fixed_options_reach_the_provider_and_leave_the_schema(sea):
     web = sea()
-    options = {"topic": "news", "time_range": "week", "limit": 2, "extra": {"depth": "deep"}}
-    search, _ = WebSearchToolSpec(web=web, search_options=options).to_tool_list()
+    options = {"topic": "news", "time_range": "week", "extra": {"depth": "deep"}}
+    search, _ = WebSearchToolSpec(web=web, limit=2, search_options=options).to_tool_list()
 
     assert list(shown(search)) == ["query", "limit", "allowed_domains"]
     for output in await both(search, {"query": "kelp", "topic": "general", "time_range": "day", "limit": 9}):
         assert not output.is_error
         assert len(output.raw_output) == 2
-        assert "Note: topic, time_range: fixed by the developer, so what you sent was ignored." in output.content
+        assert "Note: time_range, topic: fixed by the developer, so what you sent was ignored." in output.content
         assert "Note: limit: there are at most 2 results here." in output.content
     for query in leaves(web.provider)[0].asked:
         assert (query.topic, query.time_range, query.limit, query.extra) == ("news", "week", 2, {"depth": "deep"})
@@ -124,10 +124,10 @@ async def test_the_length_of_a_page_and_of_the_passages_for_a_question(sea):
     for output in await both(WebSearchToolSpec(web=web).to_tool_list()[1], {**READ[1], "query": "giant kelp"}):
         assert "Giant kelp grows fast." in output.content
         assert len(output.raw_output[0].text) <= 2_000 < len(text)
-    for output in await both(WebSearchToolSpec(web=web, max_length=300).to_tool_list()[1], READ[1]):
+    for output in await both(WebSearchToolSpec(web=web, read_options={"max_length": 300}).to_tool_list()[1], READ[1]):
         assert len(output.raw_output[0].text) <= 300
-    with pytest.raises(ConfigurationError, match="max_length"):
-        WebSearchToolSpec(web=web, max_length=0)
+    with pytest.raises(InvalidOption, match="read_options: max_length"):
+        WebSearchToolSpec(web=web, read_options={"max_length": 0})
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ async def test_the_saved_context_has_no_key_and_does_not_fall_back_to_the_key_of
     await run(reader, ctx)
     saved = json.dumps(ctx.to_dict())
     assert SECRET not in saved
-    assert SECRET.encode() not in pickle.dumps(spec.configured)
+    assert SECRET.encode() not in pickle.dumps(spec._conversations.options)
 
     elsewhere = tavily("api_key")
     reader = agent(elsewhere, SEARCH, "done", SEARCH, "done")
@@ -239,13 +239,13 @@ async def test_urls_that_were_allowed_before_it_was_configured_stay_allowed(tavi
     await spec.allow_text("And https://sea.example/dulse.", ctx)
 
     for name in ("kelp", "dulse"):
-        spec.ledger.check(f"https://sea.example/{name}", await conversation_of(ctx))
+        spec.ledger.check(f"https://sea.example/{name}", await find_conversation(ctx))
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"base_url": "https://evil.example"}, "configure: base_url: not in `configurable`"),
+        ({"base_url": "https://evil.example"}, "base_url: not in `configurable`"),
         ({"api_ky": SECRET}, "did you mean api_key"),
         ({"api_key": f"keyring:{SECRET}/key"}, "may not name a keyring"),
         ({"api_key": f"{SECRET} x"}, "printable ASCII without spaces"),
@@ -263,18 +263,17 @@ async def test_wrong_options_are_refused_when_they_are_set(tavily, agent, option
 @pytest.mark.parametrize(
     ("kind", "wrong"),
     [
-        (WebSearchToolSpec, {"read_top": "all"}),
-        (WebSearchToolSpec, {"passage_length": 0}),
-        (WebSearchToolSpec, {"max_length": "long"}),
+        (WebSearchToolSpec, {"output_format": "html"}),
+        (WebSearchToolSpec, {"read_options": "long"}),
         (WebSearchToolSpec, {"search_options": "week"}),
-        (WebSearchRetriever, {"max_length": "long"}),
+        (WebSearchRetriever, {"read_options": "long"}),
         (WebSearchRetriever, {"search_options": 5}),
-        (WebPagePostprocessor, {"max_length": None}),
+        (WebPagePostprocessor, {"read_options": 5}),
     ],
     ids=str,
 )
 def test_an_argument_of_the_wrong_type_is_named(kind, wrong):
-    with pytest.raises(WebSearchError, match=f"^{next(iter(wrong))}: must be"):
+    with pytest.raises(WebSearchError, match=f"^{next(iter(wrong))}: (must be|'html' is not one of)"):
         kind(provider="brave", api_key="k", **wrong)
 
 

@@ -13,7 +13,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context
 
 from llamaindex_websearch import WebSearchToolSpec, collect_sources
-from llamaindex_websearch.conversations import conversation_of
+from llamaindex_websearch.conversations import find_conversation
 from websearch_core import Http
 from websearch_core.citations import link_citations
 from websearch_core.errors import ConfigurationError, MissingKey
@@ -99,7 +99,7 @@ async def test_an_edited_context_keeps_its_options_without_the_mark(tavily, agen
     ctx = Context(reader)
     await spec.configure(ctx, api_key="ann-key", allowed_domains=["ann.example"])
     await run(reader, ctx)
-    name = await conversation_of(ctx)
+    name = await find_conversation(ctx)
     edited = await edit(reader, ctx, **{KEY: name})
     assert await edited.store.get(KEY) == name
     await run(reader, edited)

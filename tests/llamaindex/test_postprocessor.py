@@ -50,10 +50,10 @@ async def every_way(postprocessor, nodes, query=QUERY):
 
 async def test_passages_take_the_place_of_snippets(fake):
     nodes = WebSearchRetriever(provider=fake).retrieve("kelp")
-    postprocessor = WebPagePostprocessor(provider=fake, max_length=200)
+    postprocessor = WebPagePostprocessor(provider=fake, read_options={"max_length": 200})
 
     assert isinstance(postprocessor, BaseNodePostprocessor)
-    assert postprocessor.to_dict() == {"class_name": "WebPagePostprocessor", "max_length": 200}
+    assert postprocessor.to_dict() == {"class_name": "WebPagePostprocessor", "read_options": {"max_length": 200}}
     for kelp, dulse, lost in await every_way(postprocessor, nodes):
         assert FAST in kelp.text
         assert len(kelp.text) <= 200
@@ -125,17 +125,19 @@ def test_wrong_arguments_are_refused(fake):
     with pytest.raises(ConfigurationError, match="not both"):
         WebPagePostprocessor(web=WebSearch(fake), timeout=3)
     with pytest.raises(InvalidOption, match="max_length"):
-        WebPagePostprocessor(provider=fake, max_length=0)
+        WebPagePostprocessor(provider=fake, read_options={"max_length": 0})
     with pytest.raises(InvalidOption, match="'pages' is not one of snippet, passages, page"):
         WebSearchRetriever(provider=fake, content="pages")
-    with pytest.raises(InvalidOption, match="max_length: must be a whole number of at least 1"):
-        WebSearchRetriever(provider=fake, max_length=0)
+    with pytest.raises(InvalidOption, match="read_options: max_length: must be greater than or equal to 1"):
+        WebSearchRetriever(provider=fake, read_options={"max_length": 0})
 
 
 async def test_the_retriever_returns_snippets_passages_or_pages(fake):
-    texts = {}
+    texts, short = {}, {"max_length": 200}
     for content in ("snippet", "passages", "page"):
-        retriever = WebSearchRetriever(provider=fake, content=content, max_length=None if content == "page" else 200)
+        retriever = WebSearchRetriever(
+            provider=fake, content=content, read_options=None if content == "page" else short
+        )
         blocking, waiting = retriever.retrieve(QUERY), await retriever.aretrieve(QUERY)
         texts[content] = [node.text for node in blocking]
         assert texts[content] == [node.text for node in waiting]

@@ -45,7 +45,7 @@ async def test_a_page_is_whole_unless_a_length_is_given(sea: Sea) -> None:
     long = "kelp " * 10_000 + "end"
     for documents in await every_way(WebPageReader(web=sea(pages={KELP: long})), KELP):
         assert [long] == [document.text for document in documents]
-    for documents in await every_way(WebPageReader(web=sea(), max_length=6), KELP):
+    for documents in await every_way(WebPageReader(web=sea(), read_options={"max_length": 6}), KELP):
         assert [document.text for document in documents] == ["# Kelp"]
 
 
@@ -82,8 +82,10 @@ def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None
 
 
 def test_it_survives_pickling() -> None:
-    copy = pickle.loads(pickle.dumps(WebPageReader(provider="brave", api_key="SECRET-of-a-test", max_length=9)))
-    assert (repr(copy.web), copy.max_length) == ("WebSearch('brave', reader='direct')", 9)
+    copy = pickle.loads(
+        pickle.dumps(WebPageReader(provider="brave", api_key="SECRET-of-a-test", read_options={"max_length": 9}))
+    )
+    assert (repr(copy.web), copy.read_options) == ("WebSearch('brave', reader='direct')", {"max_length": 9})
 
 
 @pytest.mark.enable_socket

@@ -59,14 +59,16 @@ async def test_pages_are_read_and_a_missing_one_keeps_its_snippet(sea: Sea) -> N
         assert (kelp.node.node_id, kelp.metadata["url"]) == ("https://sea.example/kelp", "https://sea.example/kelp")
         assert "read_error" not in kelp.metadata
         assert (lost.text, lost.metadata["read_error"]) == ("This page is gone.", "page_not_found")
-    for nodes in await both(WebSearchRetriever(web=sea(), k=1, content="passages", max_length=6)):
+    for nodes in await both(WebSearchRetriever(web=sea(), k=1, content="passages", read_options={"max_length": 6})):
         assert [node.text for node in nodes] == ["# Kelp"]
 
 
 async def test_of_a_long_page_the_passages_that_answer_are_kept(sea: Sea) -> None:
     filler = "Nothing of interest here. " * 100
     pages = {"https://sea.example/kelp": f"# Kelp\n\n{filler}\n\nGiant kelp grows fast.\n\n{filler}"}
-    for nodes in await both(WebSearchRetriever(web=sea(pages=pages), k=1, content="passages", max_length=300), "giant"):
+    for nodes in await both(
+        WebSearchRetriever(web=sea(pages=pages), k=1, content="passages", read_options={"max_length": 300}), "giant"
+    ):
         assert "Giant kelp grows fast." in nodes[0].text
         assert len(nodes[0].text) <= 300
         assert nodes[0].metadata["truncated"] is True

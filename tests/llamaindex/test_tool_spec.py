@@ -144,7 +144,9 @@ async def test_a_model_gets_the_passages_for_its_question_or_the_places_of_a_phr
 
 
 async def test_a_search_can_show_what_the_pages_say(sea: Sea) -> None:
-    search, _ = WebSearchToolSpec(web=sea(pages=LONG), read_top=3, passage_length=300).to_tool_list()
+    search, _ = WebSearchToolSpec(
+        web=sea(pages=LONG), search_options={"read_top": 3, "passage_length": 300}
+    ).to_tool_list()
     for output in await both(search, {"query": "giant kelp"}):
         assert "   Giant kelp grows fast." in output.content
         assert "Kelp is a brown alga." not in output.content
@@ -157,7 +159,7 @@ async def test_a_search_can_show_what_the_pages_say(sea: Sea) -> None:
 
 async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
     web = sea(pages=LONG, read_options={"max_tokens": 60, "token_counter": lambda text: len(text.split())})
-    search, read = WebSearchToolSpec(web=web, read_top=1).to_tool_list()
+    search, read = WebSearchToolSpec(web=web, search_options={"read_top": 1}).to_tool_list()
 
     for page in await both(read, {"url": "https://sea.example/kelp", "max_length": 100_000}):
         assert 30 <= len(page.raw_output[0].text.split()) <= 60
@@ -169,8 +171,8 @@ async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)
 def test_invalid_read_options_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
-        WebSearchToolSpec(provider="duckduckgo", **wrong)
+    with pytest.raises(InvalidOption, match=f"search_options: {next(iter(wrong))}: must be"):
+        WebSearchToolSpec(provider="duckduckgo", search_options=wrong)
 
 
 @pytest.mark.parametrize(("output_format", "shown"), [("markdown", "### 1. Kelp"), ("json", '"citation_id": 1')])

@@ -47,7 +47,7 @@ def find(number):
     assert index.page(f"https://sea.example/{number}").content.startswith(f"word{number} ")
     assert index.search(SearchQuery(text=f"word{number}")).hits
 
-spending = WebSearch(FakeWeb(), layers=[Budget(limit="99999 calls/day", usage_file=folder / "usage.db")])
+spending = WebSearch(FakeWeb(), budget=Budget(limit="99999 calls/day", usage_file=folder / "usage.db"))
 counted = repeat("usage", 5, lambda number: spending.search(f"kelp {number}"))
 added = repeat("index", 200, add)
 with suppress(OSError), (folder / "rest").open("wb", buffering=0) as rest:

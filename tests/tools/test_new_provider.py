@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COPIED = [
     "core/src",
     "core/README.md",
+    "langchain_websearch/README.md",
+    "llamaindex_websearch/README.md",
     "cassettes",
     "docs",
     "tests",
@@ -32,14 +34,15 @@ def tree(tmp_path):
     for name in COPIED:
         source, target = ROOT / name, tmp_path / name
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, target)  # compiled files too: their sources keep their times
         else:
+            target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
     return tmp_path
 
 
 def run(tree, *words):
-    environment = os.environ | {"PYTHONPATH": str(tree / "core" / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": str(tree / "core" / "src")}
     environment.pop("WEBSEARCH_REQUIRE_WHEELS", None)  # a generated provider is in no wheel yet
     return subprocess.run([sys.executable, *words], cwd=tree, env=environment, capture_output=True, text=True)
 

@@ -25,7 +25,8 @@ from websearch_core.errors import AllProvidersFailed, RateLimited
 from websearch_core.flow import Flow, Request
 from websearch_core.layers import Fallback, Layer, Relax, Retry
 from websearch_core.provenance import Ledger
-from websearch_core.provider import PageReader, Provider, SearchProvider, can, from_function
+from websearch_core.provider import PageReader, Provider, SearchProvider, from_function
+from websearch_core.provider._ports import can
 from websearch_core.providers import Brave, Direct, ProviderInfo, Tavily, get_all, get_default
 from websearch_core.settings import Settings
 
@@ -83,7 +84,7 @@ WebSearch(http=Http(library="requests"))  # type: ignore[arg-type]
 WebSearch(http=Http(verify=False))  # type: ignore[arg-type]
 WebSearch("brave", api_key=3)  # type: ignore[arg-type]
 WebSearch(read_options={"links": "hide"})  # type: ignore[arg-type]
-assert_type(WebSearch.resolve(None, {"timeout": 3, "read_options": {"links": "text"}}), WebSearch)
+assert_type(WebSearch.resolve(None, {"timeout": 3, "rate_limiter": None}), WebSearch)
 Settings(
     provider="brave",
     reader=["direct", "jina"],

@@ -1,36 +1,8 @@
 """
-What can go wrong, and whose fault it is.
+What can go wrong, and whose fault it is. `docs/errors.md` draws the tree of the classes.
 
-::
-
-    WebSearchError
-    ├── ConfigurationError   (ValueError)       the set-up is wrong: fix the code or the environment
-    │   ├── UnknownProvider  (LookupError)
-    │   └── MissingKey
-    ├── InvalidOption        (ValueError)       the question makes no sense to any provider
-    ├── UnsupportedOption    (ValueError)       this provider does not support an option
-    ├── UnsafeURL            (ValueError)       this address must not be opened from here
-    │   └── DomainNotAllowed                    the domain policy does not allow it
-    ├── DisallowedByRobots   (PermissionError)  the site's robots.txt closes the page to programs
-    ├── BudgetExceeded                          the caller's own limit is used up
-    └── ServiceError                            the service or the network failed
-        ├── AuthenticationError (PermissionError)   the key is wrong or may not do this
-        ├── QuotaExhausted                          the plan's quota or credit is used up
-        ├── RateLimited                             too fast; see ``retry_after``      temporary
-        ├── Blocked                                 the service or page treats us as a bot (a CAPTCHA)
-        ├── BadRequest          (ValueError)        the service rejects the request
-        ├── Unavailable         (ConnectionError)   down, busy or unreachable          temporary
-        ├── TimedOut            (TimeoutError)      no answer in time                  temporary
-        ├── BadResponse                             an answer in an unexpected format
-        ├── TooLarge                                the answer is larger than allowed
-        ├── UnsupportedContent                      a kind of page that cannot become text
-        ├── PageNotFound        (LookupError)       the page does not exist
-        ├── AccessDenied        (PermissionError)   the page needs a login or payment
-        ├── NeedsBrowser                            the page has no content without running its scripts
-        └── AllProvidersFailed  (ExceptionGroup)    every provider of a chain failed; has all causes
-
-Finding nothing is not an error.  Each class is also a builtin exception that people already catch, has a stable
-``code`` for programs and models, and says whether retrying may help (``temporary``).  ``str(error)`` says who failed,
+Finding nothing is not an error. Each class is also a builtin exception that people already catch, has a stable
+``code`` for programs and models, and says whether retrying may help (``temporary``). ``str(error)`` says who failed,
 how, and at which URL; ``summary`` leaves the URL out, for models. Neither contains a key, or any words but our own.
 What a service said is in ``detail``.
 """

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -69,17 +70,10 @@ class OpenTelemetry:
         self._record_query = record_query
         self._tracer = trace.get_tracer("websearch_core", tracer_provider=tracer_provider, schema_url=_SCHEMA)
         meter = metrics.get_meter("websearch_core", meter_provider=meter_provider, schema_url=_SCHEMA)
-        self._requests = meter.create_histogram(
-            "http.client.request.duration",
-            "s",
-            "Duration of HTTP client requests.",
-            explicit_bucket_boundaries_advisory=_BUCKETS,
-        )
-        self._operations = meter.create_histogram(
-            "websearch.operation.duration",
-            "s",
-            "Duration of searches and of reading pages.",
-            explicit_bucket_boundaries_advisory=_BUCKETS,
+        durations = partial(meter.create_histogram, unit="s", explicit_bucket_boundaries_advisory=_BUCKETS)
+        self._requests = durations("http.client.request.duration", description="Duration of HTTP client requests.")
+        self._operations = durations(
+            "websearch.operation.duration", description="Duration of searches and of reading pages."
         )
         self._cost = meter.create_counter("websearch.cost", "{USD}", "US dollars that services say they charged.")
         self._charged = meter.create_counter(
@@ -120,12 +114,12 @@ class OpenTelemetry:
         return spans[-1] if spans and spans[-1].is_recording() else self._trace.get_current_span()
 
     def _start(self, name: str, attributes: dict[str, Any]) -> None:
-        kind = self._trace.SpanKind.CLIENT
-        span = self._tracer.start_span(name, self._parent(), kind, attributes=attributes)
-        self._open.set((*self._open.get(), span))
+        self._open.set((*self._open.get(), self._make_span(name, attributes)))
 
-    def _parent(self) -> Any:
-        return self._trace.set_span_in_context(self._current())
+    def _make_span(self, name: str, attributes: dict[str, Any], started: int | None = None) -> Span:
+        around = self._trace.set_span_in_context(self._current())
+        kind = self._trace.SpanKind.CLIENT
+        return self._tracer.start_span(name, around, kind, attributes=attributes, start_time=started)
 
     def _end(self, event: SearchEnd | ReadEnd) -> None:
         if not self._open.get():  # the call was abandoned, and ends in another context
@@ -136,8 +130,9 @@ class OpenTelemetry:
         answer = event.response if isinstance(event, SearchEnd) else event.page
         labels = {"websearch.operation": verb, "websearch.provider": event.provider}
         if event.error is not None:
-            labels["error.type"] = describe_error(event.error)
-            self._fail(span, event.error)
+            labels["error.type"] = code = describe_error(event.error)
+            span.set_attribute("error.type", code)
+            span.set_status(self._trace.StatusCode.ERROR, code)
         span.set_attribute("websearch.provider", event.provider)
         if answer is not None and answer.cost is not None:
             span.set_attribute("websearch.cost", answer.cost)
@@ -164,20 +159,13 @@ class OpenTelemetry:
         elif event.status is not None and event.status >= 400:
             labels["error.type"] = str(event.status)
         ended = time.time_ns()
-        started = ended - int(event.seconds * 1e9)
         url = {"url.full": _strip(event.url)} if self._record_query else {}
         name = method if method != "_OTHER" else "HTTP"
-        kind = self._trace.SpanKind.CLIENT
-        span = self._tracer.start_span(name, self._parent(), kind, attributes={**labels, **url}, start_time=started)
+        span = self._make_span(name, {**labels, **url}, ended - int(event.seconds * 1e9))
         if "error.type" in labels:
             span.set_status(self._trace.StatusCode.ERROR)
         span.end(ended)
         self._requests.record(event.seconds, labels)
-
-    def _fail(self, span: Span, error: BaseException) -> None:
-        code = describe_error(error)
-        span.set_attribute("error.type", code)
-        span.set_status(self._trace.StatusCode.ERROR, code)
 
 
 def _restore(record_query: bool) -> OpenTelemetry:

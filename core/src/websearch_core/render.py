@@ -11,12 +11,13 @@ import json
 import re
 import secrets
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import lru_cache
 from textwrap import indent
-from typing import Any, Literal, assert_never
+from typing import Any, Literal
 
-from ._text.choices import Format
+from ._text.choices import CITATION_INSTRUCTION, Format
 from ._text.invisible import strip_invisible
 from .citations import link_citations
 from .errors import WebSearchError
@@ -24,7 +25,7 @@ from .models import Page, SearchResponse, SearchResult
 from .tokens import TokenCounter, estimate_tokens
 
 __all__ = [
-    "CITE",
+    "CITATION_INSTRUCTION",
     "Format",
     "cut_results",
     "error_as_json",
@@ -44,8 +45,10 @@ __all__ = [
     "summary_line",
 ]
 
-CITE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
-
+_PAGE_FACTS = (
+    "title", "author", "published", "modified", "description", "canonical_url", "site_name", "language", "media_type",
+    "kind", "provider", "next_offset", "truncated",
+)  # fmt: skip
 _MAX_SUMMARY = 200  # characters of a line for a person
 _HEADING = re.compile(r"^ {0,3}(?=#{1,6}(?:\s|$)|=+\s*$|-+\s*$)", re.MULTILINE)
 _MAX_SNIPPET = 1_000  # characters of one snippet in the text for a model; the JSON has all of it
@@ -61,14 +64,9 @@ def render_search(response: SearchResponse, form: Format = "text", *, max_snippe
         max_snippet_chars: Maximum characters of each snippet in a ``text``; 1,000 by default.
 
     """
-    match form:
-        case "text":
-            return _search_as_text(response, max_snippet_chars)
-        case "markdown":
-            return _search_as_markdown(response)
-        case "json":
-            return _as_json(search_as_json(response))
-    assert_never(form)
+    if form == "json":
+        return _as_json(search_as_json(response))
+    return _search_as_text(response, max_snippet_chars) if form == "text" else _search_as_markdown(response)
 
 
 def render_page(page: Page, form: Format = "text") -> str:
@@ -80,14 +78,9 @@ def render_page(page: Page, form: Format = "text") -> str:
         form: ``text`` (facts, then content), ``markdown`` (title, then content), or ``json`` (see `page_as_json`).
 
     """
-    match form:
-        case "text":
-            return _page_as_text(page)
-        case "markdown":
-            return _page_as_markdown(page)
-        case "json":
-            return _as_json(page_as_json(page))
-    assert_never(form)
+    if form == "json":
+        return _as_json(page_as_json(page))
+    return _page_as_text(page) if form == "text" else _page_as_markdown(page)
 
 
 def search_as_json(response: SearchResponse) -> dict[str, Any]:
@@ -130,15 +123,7 @@ def result_metadata(result: SearchResult) -> dict[str, Any]:
         ``url``, ``title``, ``author``, ``score``, ``published`` (ISO 8601), ``provider`` and ``citation_id``.
 
     """
-    return _drop_empty(
-        url=result.url,
-        title=result.title,
-        author=result.author,
-        score=result.score,
-        published=result.published and result.published.isoformat(),
-        provider=result.provider,
-        citation_id=result.citation_id,
-    )
+    return _as_metadata(result, ("url", "title", "author", "score", "published", "provider", "citation_id"))
 
 
 def page_metadata(page: Page) -> dict[str, Any]:
@@ -151,28 +136,15 @@ def page_metadata(page: Page) -> dict[str, Any]:
         ``provider``, ``next_offset``, ``truncated``, and ``citation_id`` if it has a number.
 
     """
-    return _drop_empty(
-        url=page.final_url or page.url,
-        title=page.title,
-        author=page.author,
-        published=page.published and page.published.isoformat(),
-        modified=page.modified and page.modified.isoformat(),
-        description=page.description,
-        canonical_url=page.canonical_url,
-        site_name=page.site_name,
-        language=page.language,
-        media_type=page.media_type,
-        kind=page.kind,
-        provider=page.provider,
-        next_offset=page.next_offset,
-        truncated=page.truncated,
-        citation_id=page.citation_id or None,
-    )
+    number = ("citation_id",) if page.citation_id else ()
+    return {"url": page.final_url or page.url, **_as_metadata(page, (*_PAGE_FACTS, *number))}
 
 
-def _drop_empty(**facts: Any) -> dict[str, Any]:
-    """Drop unknown facts: some vector stores reject None."""
-    return {name: value for name, value in facts.items() if value not in (None, "")}
+def _as_metadata(of: SearchResult | Page, names: Iterable[str]) -> dict[str, Any]:
+    """Return the facts without those that are unknown: some vector stores reject None."""
+    facts = {name: getattr(of, name) for name in names}
+    dates = {name: fact.isoformat() for name, fact in facts.items() if isinstance(fact, datetime)}
+    return {name: fact for name, fact in {**facts, **dates}.items() if fact not in (None, "")}
 
 
 def error_as_json(error: WebSearchError) -> dict[str, Any]:

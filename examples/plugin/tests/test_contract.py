@@ -11,7 +11,7 @@ from websearch_ellersund import Ellersund
 from websearch_core import WebSearch
 from websearch_core.flow import Response
 from websearch_core.providers import get_all
-from websearch_core.testing import Promise, reply, search_promises
+from websearch_core.testing import Check, reply, search_checks
 
 CASSETTES = Path(__file__).parents[1] / "cassettes" / "ellersund"
 
@@ -22,10 +22,10 @@ def recorded(scenario: str) -> Response:
 
 
 @pytest.mark.parametrize(
-    "promise", search_promises(Ellersund(), some=recorded("search"), none=recorded("nothing")), ids=str
+    "check", search_checks(Ellersund(), some=recorded("search"), none=recorded("nothing")), ids=str
 )
-def test_it_keeps_its_promises(promise: Promise) -> None:
-    promise()
+def test_it_keeps_its_promises(check: Check) -> None:
+    check()
 
 
 def test_it_is_found_by_name() -> None:

@@ -22,8 +22,8 @@ from langchain_core.callbacks import (
 )
 from langchain_core.runnables import RunnableConfig
 
-from websearch_core._runtime.bugs import as_error
 from websearch_core.events import Event, listen
+from websearch_core.tools import as_error
 
 _PREFIX = "websearch."
 

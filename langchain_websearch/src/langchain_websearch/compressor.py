@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Unpack
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
@@ -11,15 +11,16 @@ from pydantic import ConfigDict, Field
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.tools._document import find_source, put_pages
+from websearch_core.tools import Passages, split_arguments
 
-from ._resolve import resolve_web
+if TYPE_CHECKING:  # it would import the parsers of pages
+    from websearch_core.reading import ReadOptions
 
 
 class CompressorOptions(CommonArguments, total=False):
     """The arguments of the compressor besides ``web``."""
 
-    max_length: int
+    read_options: ReadOptions | None
 
 
 class WebPageCompressor(BaseDocumentCompressor):
@@ -37,9 +38,10 @@ class WebPageCompressor(BaseDocumentCompressor):
 
     Args:
         web: The `WebSearch` to read with; or pass its arguments instead.
-        max_length: Maximum number of characters per document.
+        read_options: The options of each page; by default ``{"max_length": 1_500}``.
 
     Raises:
+        InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
@@ -47,10 +49,13 @@ class WebPageCompressor(BaseDocumentCompressor):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     web: WebSearch = Field(exclude=True)
-    max_length: int = Field(default=1_500, ge=1)
+    read_options: Mapping[str, Any] = Field(default_factory=dict)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[CompressorOptions]) -> None:
-        super().__init__(**resolve_web(type(self), web, options))
+        arguments, own = split_arguments(options, ["read_options"])
+        passages = Passages(WebSearch.resolve(web, arguments), own.get("read_options"))
+        values: dict[str, Any] = {"web": passages.web, "read_options": passages.read_options or {}}
+        super().__init__(**values)
 
     def compress_documents(
         self,
@@ -59,9 +64,8 @@ class WebPageCompressor(BaseDocumentCompressor):
         callbacks: Callbacks | None = None,  # noqa: ARG002 - LangChain passes it
     ) -> list[Document]:
         """Return the documents with the passages for *query*."""
-        urls = [find_source(document.metadata) for document in documents]
-        pages = self.web.read_many(filter(None, urls), query=query, max_length=self.max_length)
-        return put_pages(documents, urls, pages, _replace_text)
+        metadata = [document.metadata for document in documents]
+        return Passages(self.web, self.read_options).replace(documents, metadata, query, _replace_text)
 
     async def acompress_documents(
         self,
@@ -70,9 +74,8 @@ class WebPageCompressor(BaseDocumentCompressor):
         callbacks: Callbacks | None = None,  # noqa: ARG002
     ) -> list[Document]:
         """Do the same on the running event loop."""
-        urls = [find_source(document.metadata) for document in documents]
-        pages = await self.web.aread_many(filter(None, urls), query=query, max_length=self.max_length)
-        return put_pages(documents, urls, pages, _replace_text)
+        metadata = [document.metadata for document in documents]
+        return await Passages(self.web, self.read_options).areplace(documents, metadata, query, _replace_text)
 
 
 def _replace_text(document: Document, page: Page | WebSearchError) -> Document:

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, HumanMessage, convert_to_messages
-from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import RunnableConfig, ensure_config
 
 from websearch_core.provenance import Ledger
@@ -18,7 +17,7 @@ KEYS = ("tenant_id", "user_id", "thread_id")
 _MAX_RUNS = 10_000  # at the same time; the oldest are dropped, so that runs that never end do not pile up
 
 
-def conversation_of(config: RunnableConfig | None, keys: Sequence[str] = KEYS) -> Hashable:
+def find_conversation(config: RunnableConfig | None, keys: Sequence[str] = KEYS) -> Hashable:
     """
     Return a name for the conversation of a run: its tenant, user and thread.
 
@@ -31,34 +30,36 @@ def conversation_of(config: RunnableConfig | None, keys: Sequence[str] = KEYS) -
 
     """
     config = config or {}
-    places = config.get("configurable") or {}, config.get("metadata") or {}
-    found = {key: str(place[key]) for place in reversed(places) for key in keys if place.get(key) is not None}
+    found = {key: value for key in keys if (value := _find_value(config, key)) is not None}
     if set(found) == {"thread_id"}:
         return found["thread_id"]
     return tuple(found.get(key) for key in keys) if found else None
 
 
-def tenant_of(config: RunnableConfig) -> str | None:
-    """Return the tenant of a run, for budgets: its ``tenant_id``, else its ``user_id``, in the same two places."""
-    for key in KEYS[:2]:
-        for place in (config.get("configurable") or {}, config.get("metadata") or {}):
-            if place.get(key) is not None:
-                return str(place[key])
+def find_tenant(config: RunnableConfig) -> str | None:
+    """Return the tenant of a run, for budgets: its ``tenant_id``, else its ``user_id``."""
+    return next((value for key in KEYS[:2] if (value := _find_value(config, key)) is not None), None)
+
+
+def _find_value(config: RunnableConfig, key: str) -> str | None:
+    for mapping in (config.get("configurable") or {}, config.get("metadata") or {}):
+        if mapping.get(key) is not None:
+            return str(mapping[key])
     return None
 
 
-def run_of(config: RunnableConfig, keys: Sequence[str] = KEYS) -> tuple[Hashable, bool]:
+def find_run(config: RunnableConfig, keys: Sequence[str] = KEYS) -> Hashable:
     """
-    Return the run that a tool is called in, and whether that may be kept; otherwise it lives as long as the run.
+    Return what identifies the run that a tool is called in: a name, or an object that lives as long as the run.
 
     A run is one ``invoke`` or ``stream`` of a LangGraph graph, including subgraphs. Elsewhere, it is the conversation.
     """
     runtime = (config.get("configurable") or {}).get("__pregel_runtime")
     control: Hashable = getattr(runtime, "control", None)
     if control is not None:  # LangGraph makes one for each run, and passes it on to subgraphs
-        return control, True
+        return control
     writer: Hashable = getattr(runtime, "stream_writer", None)  # the same before LangGraph 1.2
-    return (conversation_of(config, keys), True) if writer is None else (writer, False)
+    return find_conversation(config, keys) if writer is None else writer
 
 
 class UserURLs(BaseCallbackHandler):
@@ -71,7 +72,7 @@ class UserURLs(BaseCallbackHandler):
 
     Args:
         ledger: The ledger to allow them in.
-        keys: The keys of a config that distinguish conversations, as for `conversation_of`.
+        keys: The keys of a config that distinguish conversations, as for `find_conversation`.
 
     """
 
@@ -94,7 +95,7 @@ class UserURLs(BaseCallbackHandler):
     ) -> None:
         """Remember what the user wrote, if this is the root run."""
         if parent_run_id is None:
-            self._follow(run_id, _Turn(user_texts(inputs)))
+            self._follow(run_id, _Turn(find_user_texts(inputs)))
         else:
             self._follow(run_id, self._turn(parent_run_id))
 
@@ -173,7 +174,7 @@ class UserURLs(BaseCallbackHandler):
         if turn is None:
             return
         config = RunnableConfig(configurable=ensure_config().get("configurable") or {}, metadata=metadata or {})
-        conversation = conversation_of(config, self._keys)
+        conversation = find_conversation(config, self._keys)
         if conversation not in turn.allowed_in:
             turn.allowed_in.add(conversation)
             for text in turn.texts:
@@ -188,7 +189,7 @@ class _Turn:
         self.allowed_in: set[Hashable] = set()
 
 
-def user_texts(inputs: Any) -> list[str]:
+def find_user_texts(inputs: Any) -> list[str]:
     """
     Return what the user wrote in the input of a run.
 
@@ -198,22 +199,22 @@ def user_texts(inputs: Any) -> list[str]:
     marks as not typed by the user (``additional_kwargs["lc_source"]``), such as summaries.
     """
     if hasattr(inputs, "resume") and hasattr(inputs, "update"):  # a Command: LangGraph is not always installed
-        return user_texts(inputs.resume) + user_texts(inputs.update)
+        return find_user_texts(inputs.resume) + find_user_texts(inputs.update)
     if isinstance(inputs, str):
         return [inputs]
     if isinstance(inputs, dict):
         inputs = inputs.get("messages")
-    elif not isinstance(inputs, BaseMessage | PromptValue | list | tuple):
+    elif not isinstance(inputs, BaseMessage | list | tuple) and not hasattr(inputs, "to_messages"):
         inputs = getattr(inputs, "messages", None)
-    return [_text(message) for message in _messages(inputs) if _is_from_user(message)]
+    return [_join_texts(message) for message in _messages(inputs) if _is_from_user(message)]
 
 
 def _messages(given: Any) -> Iterable[BaseMessage]:
     if given is None:
         return []
     try:
-        if isinstance(given, PromptValue):
-            return given.to_messages()
+        if hasattr(given, "to_messages"):  # the value of a prompt
+            return list(given.to_messages())
         if isinstance(given, tuple) and not all(isinstance(part, str) for part in given):
             given = list(given)
         # As in LangGraph's `add_messages`, anything but a list is one message: ("user", "Read ...").
@@ -226,7 +227,7 @@ def _is_from_user(message: BaseMessage) -> bool:
     return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
 
 
-def _text(message: BaseMessage) -> str:
+def _join_texts(message: BaseMessage) -> str:
     """
     Return the texts of a message, on separate lines, so that two of them cannot form one URL.
 

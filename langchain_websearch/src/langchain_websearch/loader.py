@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.client._arguments import as_urls
-from websearch_core.tools._document import make_metadata
+from websearch_core.tools import list_urls, make_document, split_arguments, with_limit
+
+if TYPE_CHECKING:  # it would import the parsers of pages
+    from websearch_core.reading import ReadOptions
 
 _log = logging.getLogger(__name__)
 
@@ -32,12 +33,13 @@ class WebPageLoader(BaseLoader):
 
     Args:
         urls: One absolute http(s) URL, or several.
-        web: The `WebSearch` to read with; or pass its arguments instead, such as ``allow`` for pages in your network.
-        max_length: Maximum number of characters per page; None for whole pages. The metadata of a longer page has
-            ``truncated``.
+        web: The `WebSearch` to read with; or pass its arguments instead, such as ``internal`` for your own network.
+        read_options: The options of each page, such as ``{"max_length": 8_000}``. By default, pages are whole. The
+            metadata of a longer page has ``truncated``.
         continue_on_failure: Skip pages that cannot be read, and log a warning, instead of raising.
 
     Raises:
+        InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
@@ -47,13 +49,14 @@ class WebPageLoader(BaseLoader):
         urls: str | Sequence[str],
         *,
         web: WebSearch | None = None,
-        max_length: int | None = None,
+        read_options: ReadOptions | None = None,
         continue_on_failure: bool = False,
         **arguments: Unpack[CommonArguments],
     ) -> None:
-        self.urls: list[str] = [urls] if isinstance(urls, str) else as_urls(urls)
+        self.urls: list[str] = list_urls(urls)
+        arguments, _ = split_arguments(arguments, ["read_options"])
         self.web: WebSearch = WebSearch.resolve(web, arguments)
-        self.max_length: int = sys.maxsize if max_length is None else max_length
+        self.read_options: ReadOptions = with_limit(read_options)
         self.continue_on_failure: bool = continue_on_failure
 
     def lazy_load(self) -> Iterator[Document]:
@@ -66,20 +69,18 @@ class WebPageLoader(BaseLoader):
 
         """
         for url in self.urls:
-            try:
-                page = self.web.read(url, max_length=self.max_length)
-            except WebSearchError as error:
-                self._raise_or_log(error, url)
+            (page,) = self.web.read_many([url], **self.read_options)  # `read` would start a browser
+            if isinstance(page, WebSearchError):
+                self._raise_or_log(page, url)
             else:
                 yield _document(page)
 
     async def alazy_load(self) -> AsyncIterator[Document]:
         """Async version of `lazy_load`."""
         for url in self.urls:
-            try:
-                page = await self.web.aread(url, max_length=self.max_length)
-            except WebSearchError as error:
-                self._raise_or_log(error, url)
+            (page,) = await self.web.aread_many([url], **self.read_options)
+            if isinstance(page, WebSearchError):
+                self._raise_or_log(page, url)
             else:
                 yield _document(page)
 
@@ -90,5 +91,5 @@ class WebPageLoader(BaseLoader):
 
 
 def _document(page: Page) -> Document:
-    metadata = make_metadata(page=page)
-    return Document(id=metadata["source"], page_content=page.content, metadata=metadata)
+    made = make_document(page=page)
+    return Document(id=made.id, page_content=made.text, metadata=made.metadata)

@@ -8,24 +8,24 @@ still has them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolArg
 from pydantic import PlainSerializer
 from pydantic.json_schema import SkipJsonSchema
 
-from websearch_core.citations import Source, merge_sources
-from websearch_core.tools._outputs import collect_texts
+from websearch_core.tools import DESCRIPTIONS, collect_texts
 
-NAMES = ("web_search", "open_page")
+if TYPE_CHECKING:
+    from websearch_core.citations import Source
 
 # LangGraph gives an argument of the name "runtime" the state of the graph; LangChain keeps it out of what models see,
 # and callbacks get the arguments without it. Nothing here imports LangGraph, and the tools work without it.
 Injected: TypeAlias = Annotated[SkipJsonSchema[Any], InjectedToolArg, PlainSerializer(lambda _: None)]
 
 
-def collect_sources(messages: Iterable[object], tools: Collection[str] = NAMES) -> list[Source]:
+def collect_sources(messages: Iterable[object], tools: Collection[str] = tuple(DESCRIPTIONS)) -> list[Source]:
     """
     Return the sources that the tools of this package found in a conversation.
 
@@ -44,6 +44,8 @@ def collect_sources(messages: Iterable[object], tools: Collection[str] = NAMES) 
         One source for each number, ordered by it; ``text`` is what the model was shown of it.
 
     """
+    from websearch_core.citations import merge_sources  # imported here: making a tool does not need it
+
     texts = (
         source for answer in _find_answers(messages, tools) for source in collect_texts(answer.content, answer.artifact)
     )

@@ -3,8 +3,8 @@ Two tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one. `
 
 The model gets text with numbered sources, in which data from the web has marked boundaries. The program also gets the
 artifact: the facts as plain JSON, which any checkpointer can store. A failure neither crashes the run nor looks like a
-success: it
-is a tool message of status ``error`` whose text begins with a stable code, since not every model is shown the status.
+success: it is a tool message of status ``error`` whose text begins with a stable code, since not every model is shown
+the status.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Unpack, cast
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForToolRun,
@@ -25,23 +25,33 @@ from langchain_core.callbacks import (
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
 from langchain_core.tools.base import FILTERED_ARGS
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_serializer, model_validator
 
-from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
-from websearch_core._runtime.bugs import as_error
+from websearch_core import WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.errors import InvalidOption
-from websearch_core.layers import charge_to
+from websearch_core.errors import ConfigurationError, InvalidOption
 from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
-from websearch_core.render import render_error
-from websearch_core.tools import Configurable, Pinned, Tenants, Uses
-from websearch_core.tools._outputs import ToolFormat, page_output, search_output
+from websearch_core.tools import (
+    DESCRIPTIONS,
+    Configurable,
+    Output,
+    OutputFormat,
+    PageArguments,
+    Run,
+    SearchArguments,
+    SearchDefaults,
+    WebTools,
+    as_error,
+    split_arguments,
+)
 
 from ._progress import areport, report
-from ._resolve import resolve_search, resolve_tenants
-from .conversations import KEYS, UserURLs, conversation_of, run_of, tenant_of
-from .sources import NAMES, Injected, stored_sources
+from .conversations import KEYS, UserURLs, find_conversation, find_run, find_tenant
+from .sources import Injected, stored_sources
+
+if TYPE_CHECKING:  # it would import the parsers of pages
+    from websearch_core.reading import ReadOptions
 
 Content: TypeAlias = str | list[dict[str, Any]]
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -49,40 +59,31 @@ OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
 
 
 class SharedOptions(CommonArguments, total=False):
-    """The arguments of the tools and the toolkit besides ``web``."""
+    """The arguments of both tools and the toolkit besides ``web``."""
 
-    output_format: ToolFormat
+    search_options: SearchOptions | SearchDefaults | None
+    read_options: ReadOptions | None
+    output_format: OutputFormat
     full_artifact: bool
-    max_uses: int | Uses | None
-    configurable: Configurable | Tenants
+    max_uses: int | None
+    configurable: Configurable
     handle_tool_error: OnError
     provenance: Provenance | Ledger
     conversation: Sequence[str]
 
 
-class SearchSettings(TypedDict, total=False):
-    """The arguments about what is searched, and about reading the first results."""
-
-    search_options: SearchOptions | Pinned | None
-    read_top: int
-    passage_length: int
-
-
-class PageSettings(TypedDict, total=False):
-    """The arguments about reading a page."""
-
-    max_length: int | None
-
-
-class ToolkitOptions(SharedOptions, SearchSettings, PageSettings, total=False):
+class ToolkitOptions(SharedOptions, total=False):
     """The arguments of the toolkit besides ``web``."""
 
+    limit: int | None
 
-class ToolOptions(SharedOptions, total=False):
-    """The arguments of a tool besides ``web``: the shared ones, and those of every LangChain tool."""
+
+class PageToolOptions(SharedOptions, total=False):
+    """The arguments of `OpenPageTool` besides ``web``: the shared ones, and those of every LangChain tool."""
 
     name: str
     description: str
+    args_schema: Any
     handle_validation_error: bool | str | Callable[[Any], str] | None
     return_direct: bool
     verbose: bool
@@ -92,12 +93,41 @@ class ToolOptions(SharedOptions, total=False):
     extras: dict[str, Any] | None
 
 
-class SearchToolOptions(ToolOptions, SearchSettings, total=False):
+class SearchToolOptions(PageToolOptions, total=False):
     """The arguments of `WebSearchTool` besides ``web``."""
 
+    limit: int | None
 
-class PageToolOptions(ToolOptions, PageSettings, total=False):
-    """The arguments of `OpenPageTool` besides ``web``."""
+
+class _Options(BaseModel):
+    """The options of the tools and the toolkit, as fields; they cannot be changed later."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    web: WebSearch = Field(exclude=True, frozen=True)
+    search_options: Mapping[str, Any] = Field(default_factory=dict, frozen=True)
+    read_options: Mapping[str, Any] = Field(default_factory=dict, frozen=True)
+    output_format: OutputFormat = Field(default="text", frozen=True)
+    full_artifact: bool = Field(default=False, frozen=True)
+    max_uses: int | None = Field(default=None, frozen=True)
+    configurable: Configurable = Field(default=(), frozen=True)
+    provenance: Ledger = Field(exclude=True, repr=False, frozen=True)
+    conversation: tuple[str, ...] = KEYS
+    _tools: WebTools = PrivateAttr()
+
+    def __init__(self, *, web: WebSearch | WebTools | None = None, **options: Any) -> None:
+        fields = type(self).model_fields
+        names = {"search_options", "read_options", "output_format", "full_artifact", "max_uses", "configurable",
+                 "provenance", "limit"} & fields.keys()  # fmt: skip
+        arguments, own = split_arguments(options, [name for name in fields if name != "web"])
+        given = {name: own.pop(name) for name in names & own.keys()}
+        if not isinstance(web, WebTools):
+            usual = {name: fields[name].get_default(call_default_factory=True) for name in names - {"provenance"}}
+            web = WebTools(web, **{**usual, **given}, **arguments)
+        elif arguments or given:
+            raise ConfigurationError(f"give web=WebTools(...) or its arguments, not both: {', '.join(options)}")
+        super().__init__(web=web.web, **{name: getattr(web, name) for name in names}, **own)
+        self._tools = web
 
 
 def _hint_config(method: _Method) -> _Method:
@@ -120,22 +150,20 @@ def _find_arguments(schema: type[BaseModel], own: type[BaseModel]) -> list[str] 
 
 def _render_validation_error(error: ValidationError) -> str:
     """Say which argument is wrong, in the format of all other errors."""
-    return render_error(InvalidOption(describe_problems(error)))
+    return _render(InvalidOption(describe_problems(error)), "text")
 
 
 def _validation_error_as_json(error: ValidationError) -> str:
-    return render_error(InvalidOption(describe_problems(error)), "json")
+    return _render(InvalidOption(describe_problems(error)), "json")
 
 
-def _as_ledger(value: Provenance | Ledger) -> Ledger:
-    return value if isinstance(value, Ledger) else Ledger(value)
+def _render(error: WebSearchError, form: OutputFormat) -> str:
+    from websearch_core.render import render_error  # imported here: making a tool does not need it
+
+    return render_error(error, form)
 
 
-def _as_uses(value: int | Uses | None) -> Uses:
-    return value if isinstance(value, Uses) else Uses(value)
-
-
-class _WebTool(BaseTool):
+class _WebTool(_Options, BaseTool):
     """
     Base of both tools.
 
@@ -143,15 +171,6 @@ class _WebTool(BaseTool):
     clients and its environment. Use pickle or deepcopy instead.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    web: WebSearch = Field(exclude=True)
-    output_format: ToolFormat = "text"
-    full_artifact: bool = False
-    provenance: Annotated[Ledger, BeforeValidator(_as_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
-    conversation: tuple[str, ...] = KEYS
-    max_uses: Annotated[Uses, BeforeValidator(_as_uses)] = Field(default_factory=Uses, exclude=True, repr=False)
-    configurable: Tenants = Field(exclude=True, repr=False)
     response_format: Literal["content_and_artifact"] = "content_and_artifact"  # pyright: ignore[reportIncompatibleVariableOverride] - no other value works
     handle_tool_error: OnError = True
     handle_validation_error: bool | str | Callable[[Any], str] | None = _render_validation_error
@@ -163,6 +182,14 @@ class _WebTool(BaseTool):
     def tool_call_schema(self) -> type[BaseModel]:
         """The arguments that a model is shown; LangChain would make its own from the fields, with all that they hide."""
         return cast("type[BaseModel]", self.args_schema)
+
+    @field_serializer("args_schema", when_used="json")
+    def _dump_schema(self, schema: Any) -> Any:
+        return schema.model_json_schema() if isinstance(schema, type) and issubclass(schema, BaseModel) else schema
+
+    @field_serializer("handle_tool_error", "handle_validation_error", when_used="json")
+    def _dump_handler(self, handler: Any) -> Any:
+        return f"{handler.__module__}.{handler.__qualname__}" if inspect.isroutine(handler) else handler
 
     def run(self, *args: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Run the tool; without a *config*, with that of the run around it, as `invoke` does."""
@@ -194,23 +221,21 @@ class _WebTool(BaseTool):
         injected = {name: tool_input[name] for name in self._injected_args_keys if name in tool_input}
         return {name: getattr(given, name) for name in names} | injected
 
-    def _begin(self, config: RunnableConfig) -> tuple[WebSearch, dict[str, Any]]:
-        """Count this call, and return the `WebSearch` and the options of its run."""
-        run, is_name = run_of(config, self.conversation)
-        self.max_uses.count(run, is_name=is_name)
-        options = self.configurable.read(config.get("configurable") or {})
-        return self.configurable.find(options), options
+    def _find_run(self, config: RunnableConfig, runtime: Any) -> Run:
+        return Run(
+            name=find_run(config, self.conversation),
+            conversation=find_conversation(config, self.conversation),
+            tenant=find_tenant(config),
+            options=self._tools.read_run_options(config.get("configurable") or {}),
+            sources=self._find_sources(runtime),
+        )
 
-    def _charge(self, config: RunnableConfig) -> AbstractContextManager[None]:
-        """Charge the calls in this block to the tenant and the run."""
-        return charge_to(tenant_of(config), run=run_of(config, self.conversation)[0])
-
-    def _stored_sources(self, runtime: Any) -> Iterator[Mapping[str, Any]]:
-        """Yield what our tools found in this conversation before, whatever they are called here."""
-        names = {*NAMES, self.name}
+    def _find_sources(self, runtime: Any) -> list[Mapping[str, Any]]:
+        """Return what our tools found in this conversation before, whatever they are called here."""
+        names = {*DESCRIPTIONS, self.name}
         for one in getattr(runtime, "tools", None) or ():
             (names.add if isinstance(one, _WebTool) else names.discard)(one.name)
-        return stored_sources(runtime, names)
+        return list(stored_sources(runtime, names))
 
     @model_validator(mode="after")
     def _report_invalid_arguments_as_json(self) -> Self:
@@ -223,22 +248,20 @@ class _WebTool(BaseTool):
         """Raise errors as `ToolException`, which LangChain shows to models; bugs too, unless errors are not handled."""
         try:
             yield
-        except WebSearchError as error:
-            raise ToolException(render_error(error, self.output_format)) from error
-        except Exception as bug:
-            if not self.handle_tool_error:
+        except Exception as error:
+            if not self.handle_tool_error and not isinstance(error, WebSearchError):
                 raise
-            failure = as_error(bug, self.name)
-            raise ToolException(render_error(failure, self.output_format)) from failure
+            failure = as_error(error, self.name)
+            raise ToolException(_render(failure, self.output_format)) from failure
 
 
-class SearchToolArguments(tools.SearchArguments):
+class SearchToolArguments(SearchArguments):
     """The arguments of ``web_search``, and the runtime that LangGraph injects and no model sees."""
 
     runtime: Injected = None
 
 
-class PageToolArguments(tools.PageArguments):
+class PageToolArguments(PageArguments):
     """The arguments of ``open_page``, and the runtime that LangGraph injects and no model sees."""
 
     runtime: Injected = None
@@ -251,30 +274,34 @@ class WebSearchTool(_WebTool):
     ::
 
         WebSearchTool()                          # the provider that the environment has a key for
-        WebSearchTool(provider="brave", timeout=10)
+        WebSearchTool(provider="brave", limit=3, timeout=10)
         WebSearchTool(web=web)                   # shares its connections with other users of web
 
-    Options that the provider does not support are ignored and noted in the text.
+    Options that the provider does not support are ignored and noted in the text. Its arguments are those of `WebSearch`
+    and of every LangChain tool, and these:
 
     Args:
-        web: The `WebSearch` to search with; or pass its arguments instead.
-        search_options: Fields of `SearchQuery` for every search, such as ``{"topic": "news", "limit": 3}``. A model is
-            not shown them and cannot change them, except that it can ask for fewer results than ``limit``, for some of
-            the ``allowed_domains``, and for more ``blocked_domains``. An option that the provider does not support is
-            noted; with ``"unsupported": "raise"`` it is an error.
+        web: The `WebSearch` to search with; or pass its arguments instead. `WebTools` shares everything with another
+            tool.
+        limit: The number of results of a search, and the maximum that a model can ask for; by default the ``limit`` in
+            ``search_options`` of the `WebSearch`, else 5 and 20.
+        search_options: The options of every search, such as ``{"topic": "news", "read_top": 3}``, as
+            `websearch_core.tools.SearchDefaults` explains. A model is not shown them and cannot change them, except
+            that it can ask for some of the ``allowed_domains``, and for more ``blocked_domains``. One that the provider
+            does not support is an error now; with ``"unsupported": "note"``, searches leave it out and note it.
+        read_options: The options of every page, such as ``{"max_tokens": 3_000}``, which also limits the text of a
+            search.
         max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a LangGraph graph, or elsewhere the
             conversation. Then each call is an error that tells the model to finish.
         configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``provider``,
-            ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``, ``read_options``,
-            ``max_length``, ``read_top``; or a mapping from each to the key that it has there, or of ``provider`` and ``reader`` to those that a run may choose among. A key that is a
-            ``SecretStr``, or has two underscores before its name, is kept out of checkpoints and traces.
+            ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``, ``read_options``; or
+            a mapping from each to the key that it has there, or of ``provider`` and ``reader`` to those that a run may
+            choose among. A key that is a ``SecretStr``, or has two underscores before its name, is kept out of
+            checkpoints and traces.
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
             for models of Anthropic, which cite them by themselves.
         full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
             only the facts beside the text, since every checkpoint of a conversation stores it.
-        read_top: How many of the first results to read, in parallel: instead of their snippets, the model gets the
-            passages of their pages that answer its query.
-        passage_length: Maximum number of characters of these passages per page.
         handle_tool_error: What to do with errors. True: return a tool message of status ``error`` that begins with a
             stable code, ``ERROR [rate_limited] ...``; a bug in a provider too, which is also logged with its traceback.
             False: raise a ``ToolException``, whose ``__cause__`` is the `WebSearchError`, for middleware to catch; a
@@ -283,23 +310,21 @@ class WebSearchTool(_WebTool):
         conversation: The keys of a run's config that distinguish conversations, as with `WebSearchToolkit`.
 
     Raises:
-        InvalidOption: One of the search options is unknown or wrong.
+        InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
     name: str = "web_search"
-    description: str = tools.SEARCH
+    description: str = DESCRIPTIONS["web_search"]
     _own_arguments: ClassVar[type[BaseModel]] = SearchToolArguments
     args_schema: type[BaseModel] = SearchToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
-    search_options: Pinned = Field(default_factory=Pinned, exclude=True, repr=False)
-    read_top: int = Field(default=0, ge=0)
-    passage_length: int = Field(default=1_500, ge=1)
+    limit: int | None = Field(default=None, frozen=True)
 
-    def __init__(self, *, web: WebSearch | None = None, **options: Unpack[SearchToolOptions]) -> None:
-        resolved = resolve_search(type(self), web, options)
-        arguments = resolved["search_options"].arguments(SearchToolArguments)
-        super().__init__(**{"args_schema": arguments, **resolved})
+    def __init__(self, *, web: WebSearch | WebTools | None = None, **options: Unpack[SearchToolOptions]) -> None:
+        super().__init__(**{"web": web, **options})
+        if "args_schema" not in self.model_fields_set:
+            self.args_schema = self._tools.search_arguments(SearchToolArguments)  # pyright: ignore[reportIncompatibleVariableOverride] - as above
 
     @_hint_config
     def _run(
@@ -311,10 +336,8 @@ class WebSearchTool(_WebTool):
         run_manager: CallbackManagerForToolRun | None = None,
         **sent: Any,
     ) -> tuple[Content, dict[str, Any]]:
-        with self._as_tool_exception(), report(run_manager), self._charge(config):
-            web, options = self._begin(config)
-            call = self._call(web, options, sent)
-            return self._render(call.finish(web.search(query, **call.options)), config, runtime, web, call)
+        with self._as_tool_exception(), report(run_manager):
+            return _split(self._tools.search(_asked(query, sent), self._find_run(config, runtime)))
 
     @_hint_config
     async def _arun(
@@ -326,123 +349,66 @@ class WebSearchTool(_WebTool):
         run_manager: AsyncCallbackManagerForToolRun | None = None,
         **sent: Any,
     ) -> tuple[Content, dict[str, Any]]:
-        with self._as_tool_exception(), self._charge(config):
+        with self._as_tool_exception():
             async with areport(run_manager):
-                web, options = self._begin(config)
-                call = self._call(web, options, sent)
-                response = call.finish(await web.asearch(query, **call.options))
-            return self._render(response, config, runtime, web, call)
-
-    def _call(self, web: WebSearch, options: Mapping[str, Any], sent: dict[str, Any]) -> tools.SearchCall:
-        """Combine what the model *sent* with the developer's options, and with the *options* of the run."""
-        if sent.get("limit") == self.search_options.usual:  # the default, for all that we can see here
-            sent = {**sent, "limit": None}
-        return self.search_options.of_run(web.settings.domains, options.get("search_options")).call(
-            **sent, read_top=options.get("read_top", self.read_top), passage_length=self.passage_length
-        )
-
-    def _render(
-        self, response: SearchResponse, config: RunnableConfig, runtime: Any, web: WebSearch, call: tools.SearchCall
-    ) -> tuple[Content, dict[str, Any]]:
-        conversation = conversation_of(config, self.conversation)
-        self.provenance.allow_results(response, conversation)
-        numbered = self.provenance.number_results(response, conversation, self._stored_sources(runtime))
-        most = call.options.get("max_snippet_chars")
-        output = search_output(web, numbered, self.output_format, full=self.full_artifact, max_snippet_chars=most)
-        return output.content, output.artifact
+                return _split(await self._tools.asearch(_asked(query, sent), self._find_run(config, runtime)))
 
 
 class OpenPageTool(_WebTool):
     """
     Reads a page or a part of it for an agent: ``open_page(url, max_length, offset, query, find)``.
 
-    Pages of this machine and its network are refused, also behind host names and redirects, except those in ``internal``:
-    ``OpenPageTool(internal=["https://wiki.corp:8443"])``.
+    Pages of this machine and its network are refused, also behind host names and redirects, except those in
+    ``internal``: ``OpenPageTool(internal=["https://wiki.corp:8443"])``. Its arguments are those of `WebSearchTool`
+    without ``limit``:
 
     Args:
-        web: The `WebSearch` to read with; or pass its arguments instead.
-        output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
-            for models of Anthropic, which cite them by themselves.
-        full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
-            only the facts beside the text, since every checkpoint of a conversation stores it.
-        max_length: Maximum characters of a page, unless the model asks for another number.
-        max_uses: Maximum number of calls in one run, as with `WebSearchTool`.
-        configurable: The options that a run may set, as with `WebSearchTool`.
-        handle_tool_error: What to do with errors, as with `WebSearchTool`.
+        read_options: The options of every page, such as ``{"max_length": 8_000}``, as
+            `websearch_core.reading.ReadOptions` explains; a model can ask for another length.
         provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as `Ledger` explains, or a `Ledger`
             shared with the tool that searches.
-        conversation: The keys of a run's config that distinguish conversations, as with `WebSearchToolkit`.
-
-    Raises:
-        InvalidOption: One of the search options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
     name: str = "open_page"
-    description: str = tools.READ
+    description: str = DESCRIPTIONS["open_page"]
     _own_arguments: ClassVar[type[BaseModel]] = PageToolArguments
     args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
-    max_length: int | None = Field(default=None, ge=1)
 
-    def __init__(self, *, web: WebSearch | None = None, **options: Unpack[PageToolOptions]) -> None:
-        super().__init__(**resolve_tenants(type(self), web, options))
+    def __init__(self, *, web: WebSearch | WebTools | None = None, **options: Unpack[PageToolOptions]) -> None:
+        super().__init__(**{"web": web, **options})
 
     @_hint_config
     def _run(
         self,
         url: str,
-        max_length: int = 0,
-        offset: int = 0,
-        query: str = "",
-        find: str = "",
         *,
         config: RunnableConfig,
         runtime: Any = None,
         run_manager: CallbackManagerForToolRun | None = None,
+        **sent: Any,
     ) -> tuple[Content, dict[str, Any]]:
-        with self._as_tool_exception(), report(run_manager), self._charge(config):
-            web, options = self._begin(config)
-            url = self._find_url(url, config, runtime)
-            default = options.get("max_length", self.max_length)
-            part = tools.page_options(web, max_length, offset, query, find, default=default)
-            return self._render(web.read(url, **part), config, runtime)
+        with self._as_tool_exception(), report(run_manager):
+            asked = PageArguments.model_construct(url=url, **sent)
+            return _split(self._tools.open_page(asked, self._find_run(config, runtime)))
 
     @_hint_config
     async def _arun(
         self,
         url: str,
-        max_length: int = 0,
-        offset: int = 0,
-        query: str = "",
-        find: str = "",
         *,
         config: RunnableConfig,
         runtime: Any = None,
         run_manager: AsyncCallbackManagerForToolRun | None = None,
+        **sent: Any,
     ) -> tuple[Content, dict[str, Any]]:
-        with self._as_tool_exception(), self._charge(config):
+        with self._as_tool_exception():
             async with areport(run_manager):
-                web, options = self._begin(config)
-                url = self._find_url(url, config, runtime)
-                default = options.get("max_length", self.max_length)
-                part = tools.page_options(web, max_length, offset, query, find, default=default)
-                page = await web.aread(url, **part)
-            return self._render(page, config, runtime)
-
-    def _find_url(self, url: str, config: RunnableConfig, runtime: Any) -> str:
-        conversation = conversation_of(config, self.conversation)
-        return self.provenance.check(url, conversation, self._stored_sources(runtime))
-
-    def _render(self, page: Page, config: RunnableConfig, runtime: Any) -> tuple[Content, dict[str, Any]]:
-        conversation = conversation_of(config, self.conversation)
-        self.provenance.allow_links(page, conversation)
-        numbered = self.provenance.number_page(page, conversation, self._stored_sources(runtime))
-        output = page_output(numbered, self.output_format, full=self.full_artifact)
-        return output.content, output.artifact
+                asked = PageArguments.model_construct(url=url, **sent)
+                return _split(await self._tools.aopen_page(asked, self._find_run(config, runtime)))
 
 
-class WebSearchToolkit(BaseToolkit):
+class WebSearchToolkit(_Options, BaseToolkit):
     """
     Both tools, over one `WebSearch` and one `Ledger`.
 
@@ -452,62 +418,29 @@ class WebSearchToolkit(BaseToolkit):
         agent = create_agent(model, toolkit.get_tools())
         agent.invoke(question, config={"callbacks": [toolkit.user_urls], "configurable": {"thread_id": "1"}})
 
+    Its arguments are those of `WebSearch` and those that `WebSearchTool` adds, of which three are about both tools:
+
     Args:
-        web: The `WebSearch` to share; or pass its arguments instead.
-        output_format: The format for the model, as with `WebSearchTool`.
-        full_artifact: Whether to keep everything in the artifacts, as with `WebSearchTool`.
-        read_top: How many results of a search to read, as with `WebSearchTool`.
-        passage_length: Maximum number of characters of their passages, as with `WebSearchTool`.
-        search_options: Fields of `SearchQuery` for every search, as with `WebSearchTool`.
-        max_length: Maximum characters of a page, unless the model asks for another number.
-        max_uses: Maximum number of calls of both tools together in one run, as with `WebSearchTool`.
-        configurable: The options that a run may set, as with `WebSearchTool`.
-        handle_tool_error: What to do with errors, as with `WebSearchTool`.
+        max_uses: Maximum number of calls of both tools together in one run.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
             or that the user wrote; or ``seen+links``.
         conversation: The keys of a run's config, in ``configurable`` or else in ``metadata``, that distinguish
             conversations: a tenant, a user, a thread. Runs without any of them share one conversation of this toolkit.
 
-    Raises:
-        InvalidOption: One of the search options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
-
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-    web: WebSearch = Field(exclude=True)
-    output_format: ToolFormat = "text"
-    full_artifact: bool = False
-    read_top: int = Field(default=0, ge=0)
-    passage_length: int = Field(default=1_500, ge=1)
+    limit: int | None = Field(default=None, frozen=True)
     handle_tool_error: OnError = True
-    provenance: Annotated[Ledger, BeforeValidator(_as_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
-    conversation: tuple[str, ...] = KEYS
-    max_uses: Annotated[Uses, BeforeValidator(_as_uses)] = Field(default_factory=Uses, exclude=True, repr=False)
-    max_length: int | None = Field(default=None, ge=1)
-    configurable: Tenants = Field(exclude=True, repr=False)
-    search_options: Pinned = Field(default_factory=Pinned, exclude=True, repr=False)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:
-        super().__init__(**resolve_search(type(self), web, options))
+        super().__init__(web=web, **options)
 
     def get_tools(self) -> list[BaseTool]:
         """Return ``web_search`` and ``open_page``."""
-        shared = SharedOptions(
-            output_format=self.output_format,
-            full_artifact=self.full_artifact,
-            handle_tool_error=self.handle_tool_error,
-            provenance=self.provenance,
-            conversation=self.conversation,
-            max_uses=self.max_uses,
-            configurable=self.configurable,
-        )
-        search = SearchSettings(
-            search_options=self.search_options, read_top=self.read_top, passage_length=self.passage_length
-        )
-        page = PageSettings(max_length=self.max_length)
-        return [WebSearchTool(**shared, **search), OpenPageTool(**shared, **page)]
+        return [
+            tool(web=self._tools, handle_tool_error=self.handle_tool_error, conversation=self.conversation)
+            for tool in (WebSearchTool, OpenPageTool)
+        ]
 
     @property
     def user_urls(self) -> BaseCallbackHandler:
@@ -533,4 +466,13 @@ class WebSearchToolkit(BaseToolkit):
             config: The config of the run, which determines the conversation; None for that of the current run.
 
         """
-        self.provenance.allow_text(text, conversation_of(ensure_config(config), self.conversation))
+        self.provenance.allow_text(text, find_conversation(ensure_config(config), self.conversation))
+
+
+def _asked(query: str, sent: Mapping[str, Any]) -> SearchArguments:
+    """Return the arguments of a search, which LangChain has validated."""
+    return SearchArguments.model_construct(query=query, **sent)
+
+
+def _split(output: Output) -> tuple[Content, dict[str, Any]]:
+    return output.content, output.artifact

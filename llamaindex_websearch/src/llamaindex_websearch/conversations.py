@@ -7,10 +7,10 @@ The numbers of its sources are stored in the context, so a conversation that goe
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
@@ -20,7 +20,7 @@ from llama_index.core.workflow import Context, WorkflowRuntimeError
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 
 from websearch_core.errors import ConfigurationError
-from websearch_core.provenance import Ledger
+from websearch_core.tools import Run, WebTools
 
 _KEY = "websearch_conversation"
 _MARK = "+configured"  # after the name of a conversation that has options of its own
@@ -29,11 +29,8 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _SOURCES = "websearch_sources"
 _names: WeakKeyDictionary[object, str] = WeakKeyDictionary()  # of the stores that have no field for a name
 
-T = TypeVar("T")
-Number = Callable[[Hashable, Iterable[Mapping[str, Any]]], T]
 
-
-class Configured:
+class ConversationOptions:
     """
     The options of each conversation that has some, in memory.
 
@@ -44,8 +41,8 @@ class Configured:
         self._lock = threading.Lock()
         self._options: dict[str, Mapping[str, Any]] = {}
 
-    def __reduce__(self) -> tuple[type[Configured], tuple[()]]:
-        return Configured, ()
+    def __reduce__(self) -> tuple[type[ConversationOptions], tuple[()]]:
+        return ConversationOptions, ()
 
     def set(self, conversation: str, options: Mapping[str, Any]) -> None:
         """Set the options of a conversation."""
@@ -66,7 +63,7 @@ class Configured:
             ConfigurationError: It has options, and they are not known here. It must not use another tenant's.
 
         """
-        name = plain(conversation)
+        name = _unmark(conversation)
         if name is None:
             return _NOTHING
         with self._lock:
@@ -78,30 +75,80 @@ class Configured:
         return _NOTHING if options is None else options
 
 
-def plain(conversation: str | None) -> str | None:
+class Conversations:
+    """
+    The conversations of one tool spec: that of a call is the `Context` of the workflow whose step is running.
+
+    Args:
+        tools: The tools of the spec.
+
+    """
+
+    def __init__(self, tools: WebTools) -> None:
+        self._tools = tools
+        self.options: ConversationOptions = ConversationOptions()
+
+    @contextmanager
+    def enter(self) -> Iterator[Run]:
+        """Blocking version of `aenter`."""
+        context = _find_context()
+        run = asyncio_run(self._find_run(context)) if context else self._make_run()
+        yield run
+        if context:
+            asyncio_run(self._store_sources(context, run))
+
+    @asynccontextmanager
+    async def aenter(self) -> AsyncIterator[Run]:
+        """Yield the run of a call; after it, store the sources that its conversation has numbers for."""
+        context = _find_context()
+        run = await self._find_run(context) if context else self._make_run()
+        yield run
+        if context:
+            await self._store_sources(context, run)
+
+    async def _find_run(self, context: Context) -> Run:
+        try:
+            conversation = await find_conversation(context, marked=True)
+        except ConfigurationError:
+            if self._needs_name():
+                raise
+            conversation = _names.setdefault(context.store, uuid4().hex)  # numbers are kept in memory then
+        stored = await context.store.get(_SOURCES, default=None)
+        return self._make_run(conversation, stored if isinstance(stored, list) else ())
+
+    def _make_run(self, conversation: str | None = None, sources: Sequence[Mapping[str, Any]] = ()) -> Run:
+        name = _unmark(conversation)
+        return Run(
+            name=_find_run() or name,
+            conversation=name,
+            options=self.options.get(conversation) if self._tools.configurable else _NOTHING,
+            sources=sources,
+            shares=True,
+        )
+
+    async def _store_sources(self, context: Context, run: Run) -> None:
+        with suppress(ValueError):  # the state has no field for them
+            await context.store.set(_SOURCES, self._tools.provenance.sources(run.conversation))
+
+    def _needs_name(self) -> bool:
+        """Return whether something other than the numbers of sources depends on the conversation."""
+        tools = self._tools
+        is_counted = tools.max_uses is not None and _find_run() is None
+        return tools.provenance.mode != "any" or bool(tools.configurable) or is_counted
+
+
+def _unmark(conversation: str | None) -> str | None:
     """Return the name of a conversation without the mark."""
     return conversation and conversation.removesuffix(_MARK)
 
 
-def current_run() -> str | None:
+def _find_run() -> str | None:
     """Return the name of the workflow's run in which a tool is called; None outside workflows."""
     found = active_instrument_tags.get().get("llamaindex.run_id")
     return None if found is None else str(found)
 
 
-def current_conversation(*, marked: bool = False) -> str | None:
-    """Blocking version of `acurrent_conversation`."""
-    context = _step_context()
-    return asyncio_run(conversation_of(context, marked=marked)) if context else None
-
-
-async def acurrent_conversation(*, marked: bool = False) -> str | None:
-    """Return the name of the conversation of the workflow whose step is running; None outside workflows."""
-    context = _step_context()
-    return await conversation_of(context, marked=marked) if context else None
-
-
-async def conversation_of(context: Context, *, configured: bool = False, marked: bool = False) -> str:
+async def find_conversation(context: Context, *, configured: bool = False, marked: bool = False) -> str:
     """
     Return the name of the conversation of *context*.
 
@@ -117,58 +164,27 @@ async def conversation_of(context: Context, *, configured: bool = False, marked:
 
     """
     known = await context.store.get(_KEY, default=None)
-    if not known or not isinstance(known, str) or (configured and known == plain(known)):
+    if not known or not isinstance(known, str) or (configured and known == _unmark(known)):
         try:
             async with context.store.edit_state() as state:  # other tools of the same step may do the same
                 stored = getattr(state, _KEY, None)
                 known = stored if stored and isinstance(stored, str) else uuid4().hex
                 if configured:
-                    known = f"{plain(known)}{_MARK}"
+                    known = f"{_unmark(known)}{_MARK}"
                 setattr(state, _KEY, known)
         except ValueError as error:
             raise ConfigurationError(f"the state of the workflow needs a field `{_KEY}: str | None = None`") from error
-    return str(known) if marked else str(plain(known))
+    return str(known) if marked else str(_unmark(known))
 
 
-def number_sources(ledger: Ledger, number: Number[T]) -> T:
-    """Blocking version of `anumber_sources`."""
-    context = _step_context()
-    return asyncio_run(_number_in(context, ledger, number)) if context else number(None, ())
+def join_texts(user_msg: str | ChatMessage) -> str:
+    """Return the texts of *user_msg*, on separate lines, so that two of them cannot form one URL."""
+    if isinstance(user_msg, str):
+        return user_msg
+    return "\n".join(block.text for block in user_msg.blocks if isinstance(block, TextBlock))
 
 
-async def anumber_sources(ledger: Ledger, number: Number[T]) -> T:
-    """
-    Number sources in the conversation of the workflow whose step is running; outside workflows, in one of the ledger.
-
-    Args:
-        ledger: The ledger that numbers them.
-        number: Takes the name of the conversation and the sources that are stored in it, and returns the result.
-
-    """
-    context = _step_context()
-    return await _number_in(context, ledger, number) if context else number(None, ())
-
-
-async def _number_in(context: Context, ledger: Ledger, number: Number[T]) -> T:
-    try:
-        name = await conversation_of(context)
-    except ConfigurationError:  # numbers are kept in memory then
-        name = _names.setdefault(context.store, uuid4().hex)
-    stored = await context.store.get(_SOURCES, default=None)
-    result = number(name, stored if isinstance(stored, list) else ())
-    with suppress(ValueError):  # the state has no field for them
-        await context.store.set(_SOURCES, ledger.sources(name))
-    return result
-
-
-def text_of(message: str | ChatMessage) -> str:
-    """Return the texts of *message*, on separate lines, so that two of them cannot form one URL."""
-    if isinstance(message, str):
-        return message
-    return "\n".join(block.text for block in message.blocks if isinstance(block, TextBlock))
-
-
-def _step_context() -> Context | None:
+def _find_context() -> Context | None:
     try:
         return Context.get_step_context()
     except WorkflowRuntimeError:

@@ -8,9 +8,8 @@ from typing import overload
 from llama_index.core.schema import Document, MetadataMode, TextNode
 from pydantic import PrivateAttr, RootModel
 
-from websearch_core import Page, SearchResult
 from websearch_core.render import fenced
-from websearch_core.tools._document import make_metadata, make_text
+from websearch_core.tools import Output, PlainDocument
 
 # Metadata that models are not shown.
 LLM_EXCLUDED = [
@@ -49,6 +48,11 @@ class ToolDocuments(RootModel[list[Document]]):
         super().__init__(list(documents))
         self._text = text
 
+    @classmethod
+    def of(cls, output: Output) -> ToolDocuments:
+        """Return what a tool found."""
+        return cls(map(as_document, output.documents), str(output.content))
+
     def __str__(self) -> str:
         return self._text
 
@@ -59,13 +63,13 @@ class ToolDocuments(RootModel[list[Document]]):
         return iter(self.root)
 
     @overload
-    def __getitem__(self, place: int) -> Document: ...
+    def __getitem__(self, index: int) -> Document: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Document]: ...
+    def __getitem__(self, index: slice) -> list[Document]: ...
 
-    def __getitem__(self, place: int | slice) -> Document | list[Document]:
-        return self.root[place]
+    def __getitem__(self, index: int | slice) -> Document | list[Document]:
+        return self.root[index]
 
     def __len__(self) -> int:
         return len(self.root)
@@ -80,24 +84,12 @@ class WebNode(TextNode):
         return fenced(content, "A web page") if metadata_mode == MetadataMode.LLM else content
 
 
-def result_document(result: SearchResult) -> Document:
-    """Return *result* as a document; its text is the page, if it was read, or the snippet, or the title."""
+def as_document(made: PlainDocument) -> Document:
+    """Return the document of LlamaIndex."""
     return Document(
-        id_=result.url,
-        text=make_text(result),
-        metadata=make_metadata(result),
-        excluded_llm_metadata_keys=LLM_EXCLUDED,
-        excluded_embed_metadata_keys=EMBED_EXCLUDED,
-    )
-
-
-def page_document(page: Page) -> Document:
-    """Return *page*, whole or in part, as a document."""
-    metadata = make_metadata(page=page)
-    return Document(
-        id_=metadata["source"],
-        text=page.content,
-        metadata=metadata,
+        id_=made.id,
+        text=made.text,
+        metadata=made.metadata,
         excluded_llm_metadata_keys=LLM_EXCLUDED,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )

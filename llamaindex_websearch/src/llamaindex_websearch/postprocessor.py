@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Unpack
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
@@ -10,11 +11,12 @@ from pydantic import Field
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.client._arguments import check_number
-from websearch_core.errors import InvalidOption
-from websearch_core.tools._document import find_source, put_pages
+from websearch_core.tools import Passages, split_arguments
 
 from .events import report
+
+if TYPE_CHECKING:  # it would import the parsers of pages
+    from websearch_core.reading import ReadOptions
 
 
 class WebPagePostprocessor(BaseNodePostprocessor):
@@ -32,23 +34,28 @@ class WebPagePostprocessor(BaseNodePostprocessor):
 
     Args:
         web: The `WebSearch` to read with.
-        max_length: Maximum number of characters per node.
+        read_options: The options of each page; by default ``{"max_length": 1_500}``.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
-        InvalidOption: *max_length* is not positive.
+        InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
     web: Any = Field(exclude=True)
-    max_length: int = 1_500
+    read_options: Mapping[str, Any] = Field(default_factory=dict)
 
     def __init__(
-        self, *, web: WebSearch | None = None, max_length: int = 1_500, **arguments: Unpack[CommonArguments]
+        self,
+        *,
+        web: WebSearch | None = None,
+        read_options: ReadOptions | None = None,
+        **arguments: Unpack[CommonArguments],
     ) -> None:
-        check_number("max_length", max_length, 1, InvalidOption)
-        values: dict[str, Any] = {"web": WebSearch.resolve(web, arguments), "max_length": max_length}
+        arguments, _ = split_arguments(arguments, ["read_options"])
+        passages = Passages(WebSearch.resolve(web, arguments), read_options)
+        values: dict[str, Any] = {"web": passages.web, "read_options": passages.read_options or {}}
         super().__init__(**values)
 
     @classmethod
@@ -61,22 +68,18 @@ class WebPagePostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             return nodes
-        urls = [find_source(node.node.metadata) for node in nodes]
+        metadata, query = [node.node.metadata for node in nodes], query_bundle.query_str
         with report():
-            pages = self.web.read_many(filter(None, urls), query=query_bundle.query_str, max_length=self.max_length)
-        return put_pages(nodes, urls, pages, _replace_text)
+            return Passages(self.web, self.read_options).replace(nodes, metadata, query, _replace_text)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             return nodes
-        urls = [find_source(node.node.metadata) for node in nodes]
+        metadata, query = [node.node.metadata for node in nodes], query_bundle.query_str
         with report():
-            pages = await self.web.aread_many(
-                filter(None, urls), query=query_bundle.query_str, max_length=self.max_length
-            )
-        return put_pages(nodes, urls, pages, _replace_text)
+            return await Passages(self.web, self.read_options).areplace(nodes, metadata, query, _replace_text)
 
 
 def _replace_text(scored: NodeWithScore, page: Page | WebSearchError) -> NodeWithScore:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Unpack, get_args
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
 
-from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
-from websearch_core._text.choices import Extent
+from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
-from websearch_core.client._arguments import check_number
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
-from websearch_core.tools._document import make_metadata, make_text
+from websearch_core.tools import ContentMode, PlainDocument, Retrieval, split_arguments
 
 from .documents import EMBED_EXCLUDED, LLM_EXCLUDED, WebNode
 from .events import report
@@ -46,17 +43,18 @@ class WebSearchRetriever(BaseRetriever):
         content: The text of a node: the ``snippet`` of the search; the ``passages`` of the page that answer the query,
             or all of a page that is short enough; or the whole ``page``. Pages are read concurrently. One that cannot
             be read keeps its snippet, and its metadata has the code of the error as ``read_error``.
-        max_length: Maximum number of characters per page. By default, passages have the limit of the `WebSearch`,
-            15,000 characters, and a page has none. The metadata of a page that is cut has ``truncated``.
+        search_options: More options of every search: ``allowed_domains``, ``time_range``, ``country`` and so on.
+        read_options: The options of every page, such as ``{"max_length": 8_000}``. By default, passages have the limit
+            of the `WebSearch`, 15,000 characters, and a page has none. The metadata of a page that is cut has
+            ``truncated``.
         node_parser: Splits the nodes, such as a ``SentenceSplitter``. Each part has the metadata and the score of its
             node, and an id that ends in ``#1``, ``#2`` and so on.
-        search_options: More fields of `SearchQuery`: ``allowed_domains``, ``time_range``, ``country`` and so on.
         callback_manager: For LlamaIndex events.
         verbose: For LlamaIndex output.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
-        InvalidOption: *k* or the search options are invalid.
+        InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     Retrieving raises what `WebSearch.search` raises.
@@ -68,31 +66,27 @@ class WebSearchRetriever(BaseRetriever):
         *,
         web: WebSearch | None = None,
         k: int = 5,
-        content: Extent = "snippet",
-        max_length: int | None = None,
-        node_parser: NodeParser | None = None,
+        content: ContentMode = "snippet",
         search_options: SearchOptions | None = None,
+        read_options: ReadOptions | None = None,
+        node_parser: NodeParser | None = None,
         callback_manager: CallbackManager | None = None,
         verbose: bool = False,
         **arguments: Unpack[CommonArguments],
     ) -> None:
         super().__init__(callback_manager=callback_manager, verbose=verbose)
+        arguments, _ = split_arguments(arguments, ["k", "search_options", "read_options"])
         self.web: WebSearch = WebSearch.resolve(web, arguments)
         self.k: int = k
-        self.content: Extent = content
-        self.max_length: int | None = max_length
+        self.content: ContentMode = content
+        self.search_options: SearchOptions | None = search_options
+        self.read_options: ReadOptions | None = read_options
         self.node_parser: NodeParser | None = node_parser
-        if content not in get_args(Extent):
-            raise InvalidOption(f"content: {content!r} is not one of {', '.join(get_args(Extent))}")
-        if max_length is not None:
-            check_number("max_length", max_length, 1, InvalidOption)
-        if not isinstance(search_options, Mapping | None):
-            raise InvalidOption(f"search_options: must be a mapping, not {type(search_options).__name__}")
-        self.search_options: SearchOptions = search_options or {}
-        if {"limit", "max_results"} & set(self.search_options):
-            raise InvalidOption("search_options: the limit is called k here")
-        self.web.check_options(self.search_options)
-        SearchQuery.of("anything", **self._options())  # reject wrong options now rather than in the first search
+        self._retrieval  # noqa: B018 - refuse wrong options now rather than in the first search
+
+    @property
+    def _retrieval(self) -> Retrieval:
+        return Retrieval(self.web, self.k, self.content, self.search_options, self.read_options)
 
     def retrieve(self, str_or_query_bundle: QueryType, **unknown: object) -> list[NodeWithScore]:
         """
@@ -115,29 +109,17 @@ class WebSearchRetriever(BaseRetriever):
         return await super().aretrieve(str_or_query_bundle)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        query = _query_text(query_bundle)
         with report():
-            response = self.web.search(query, **self._options())
-            pages = self.web.read_many(self._urls(response), **self._part(query))
-        return self._split(_nodes(response, pages))
+            found = self._retrieval.retrieve(_query_text(query_bundle))
+        return self._split(found)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        query = _query_text(query_bundle)
         with report():
-            response = await self.web.asearch(query, **self._options())
-            pages = await self.web.aread_many(self._urls(response), **self._part(query))
-        nodes = _nodes(response, pages)
-        return await asyncio.to_thread(self._split, nodes) if self.node_parser else nodes
+            found = await self._retrieval.aretrieve(_query_text(query_bundle))
+        return await asyncio.to_thread(self._split, found) if self.node_parser else self._split(found)
 
-    def _urls(self, response: SearchResponse) -> list[str]:
-        return [] if self.content == "snippet" else [result.url for result in response.results]
-
-    def _part(self, query: str) -> ReadOptions:
-        if self.content == "page":
-            return {"max_length": self.max_length or sys.maxsize}
-        return {"query": query, "max_length": self.max_length}
-
-    def _split(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+    def _split(self, found: list[PlainDocument]) -> list[NodeWithScore]:
+        nodes = _make_nodes(found)
         if self.node_parser is None:
             return nodes
         parts: list[NodeWithScore] = []
@@ -147,9 +129,6 @@ class WebSearchRetriever(BaseRetriever):
                 shown = WebNode.model_construct(**dict(part)) if type(part) is TextNode else part
                 parts.append(NodeWithScore(node=shown, score=whole.score))
         return parts
-
-    def _options(self) -> SearchOptions:
-        return {**self.search_options, "limit": self.k}
 
 
 def _check_arguments(unknown: Mapping[str, object]) -> None:
@@ -163,24 +142,19 @@ def _query_text(query: QueryBundle) -> str:
     return query.query_str.removeprefix("\ninput is ").strip()
 
 
-def _nodes(response: SearchResponse, pages: Sequence[Page | WebSearchError]) -> list[NodeWithScore]:
-    """Make nodes from the results, and from their *pages* if they were read."""
-    scores = [result.score for result in response.results]
-    has_scores = None not in scores
-    return [
-        NodeWithScore(
-            node=_node(result, pages[index] if pages else None),
-            score=scores[index] if has_scores else 1 / (index + 1),
-        )
-        for index, result in enumerate(response.results)
-    ]
+def _make_nodes(found: list[PlainDocument]) -> list[NodeWithScore]:
+    """Make nodes with the scores of the service, if it scores every result, or else with those of their ranks."""
+    scores = [one.metadata.get("score") for one in found]
+    if None in scores:
+        scores = [1 / rank for rank in range(1, len(found) + 1)]
+    return [NodeWithScore(node=_make_node(one), score=score) for one, score in zip(found, scores, strict=True)]
 
 
-def _node(result: SearchResult, page: Page | WebSearchError | None) -> TextNode:
+def _make_node(made: PlainDocument) -> TextNode:
     return WebNode(
-        id_=result.url,
-        text=make_text(result, page),
-        metadata=make_metadata(result, page),  # pyright: ignore[reportCallIssue] - also by its name, as in TextNode
+        id_=made.id,
+        text=made.text,
+        metadata=made.metadata,  # pyright: ignore[reportCallIssue] - also by its name, as in TextNode
         excluded_llm_metadata_keys=LLM_EXCLUDED,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )

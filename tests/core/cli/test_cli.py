@@ -334,7 +334,9 @@ def test_a_site_and_a_folder_are_indexed_and_found(websearch, site, home):
 def test_the_number_of_pages_is_bounded(websearch, site, home):
     done = websearch("index", site.url, "--internal", site.url, "--max-pages", 3, "--path", home / "own.db")
 
-    assert done.stdout.startswith(f"{site.url}: 3 pages indexed, 0 removed, 0 skipped, in {home / 'own.db'}\n")
+    assert done.stdout.startswith(
+        f"{site.url}: 3 pages added, 0 unchanged, 0 removed, 0 skipped, in {home / 'own.db'}\n"
+    )
     assert "more links not followed: raise --max-pages" in done.stdout
 
 
@@ -349,6 +351,87 @@ def test_what_cannot_be_indexed_is_an_error(websearch, place, code, says):
     assert says in done.stderr
 
 
+def test_indexing_again_tells_what_is_new_from_what_is_unchanged(websearch, home):
+    (home / "notes").mkdir()
+    for name in ("kelp", "dulse"):
+        (home / "notes" / f"{name}.md").write_text(f"{name} is an alga")
+    (home / "notes" / "empty.md").write_text("")
+    assert "2 pages added, 0 unchanged, 0 removed, 1 skipped" in websearch("index", home / "notes").stdout
+    (home / "notes" / "kelp.md").write_text("kelp is brown")
+    again = websearch("index", home / "notes").stdout
+    assert "1 page added, 1 unchanged, 0 removed, 1 skipped" in again
+    assert f"  skipped {home / 'notes' / 'empty.md'}: there is no text in it" in again
+    (place,) = json.loads(websearch("index", home / "notes", "-f", "json").stdout)["places"]
+    assert (place["added"], place["unchanged"]) == (0, 2)
+
+
+def test_read_opens_what_a_search_of_the_index_prints(websearch, home):
+    (home / "kelp.md").write_text("# Kelp\n\nKelp is brown.")
+    websearch("index", home / "kelp.md")
+    url = json.loads(websearch("search", "-p", "local", "kelp", "-f", "json").stdout)["results"][0]["url"]
+    assert url.startswith("file:///")
+    for words in ([url], [home / "kelp.md"], ["-r", "local", url], ["-r", "local", home / "kelp.md"]):
+        assert "Kelp is brown." in websearch("read", *words).stdout
+
+
+def test_read_takes_one_document_from_standard_input():
+    runner = typer.testing.CliRunner()
+    page = b"<html><title>Kelp</title><main><p>Kelp is brown. <p>Dulse is red and grows on rocks.</main>"
+    assert "Kelp is brown." in runner.invoke(app, ["read", "-"], input=page).stdout
+    found = json.loads(runner.invoke(app, ["read", "-", "--find", "dulse", "-f", "json"], input=page).stdout)
+    assert [found["url"], found["title"]] == ["file:///dev/stdin", "Kelp"]
+    assert len(found["passages"]) == 1
+
+
+@pytest.mark.enable_socket
+def test_read_takes_several_pages_and_the_failure_of_one_is_its_own(websearch, site, home):
+    (home / "kelp.md").write_text("Kelp is brown.")
+    there, gone = f"{site.url}/docs/", f"{site.url}/nowhere"
+    done = websearch("read", home / "kelp.md", gone, there, "--internal", site.url)
+    assert done.exit_code == 1
+    assert done.stdout.index("Kelp is brown.") < done.stdout.index("\n\nTitle: ")
+    assert f"ERROR [page_not_found] direct read failed: 404 Not Found. ({gone})" in done.stderr
+    answers = json.loads(websearch("read", gone, there, "--internal", site.url, "-f", "json").stdout)
+    assert [one["status"] for one in answers] == ["error", "success"]
+
+
+def test_a_file_that_is_not_there_is_an_error(websearch, home):
+    done = websearch("read", (home / "nothing.md").as_uri())
+    assert done.exit_code == 1
+    assert done.stderr == "ERROR [page_not_found] file: not a regular file.\n"
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("http://localhost:8888/a", "http://localhost:8888"),
+        ("https://wiki/", "https://wiki"),
+        ("http://[::1]:9000/", "http://[::1]:9000"),
+    ],
+)
+def test_a_refused_address_says_to_a_person_how_to_allow_it(websearch, url, allowed):
+    done = websearch("read", url)
+    assert done.exit_code == 3
+    first, second = done.stderr.splitlines()
+    assert first.startswith("ERROR [unsafe_url] the ")
+    assert allowed not in first
+    assert second.endswith(f"--internal {allowed}")
+
+
+def test_nothing_is_cut_from_the_help_at_eighty_columns(websearch, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "..." not in websearch("--help").stdout.partition("Commands:")[2]
+
+
+def test_doctor_shows_the_settings_that_differ_from_the_defaults(websearch, local, monkeypatch):
+    monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
+    shown = websearch("doctor", "local").stdout
+    assert re.search(r"timeout.read +7.0, from environment WEB_SEARCH_TIMEOUT", shown)
+    assert "providers.direct" not in shown
+    assert "timeout.connect" not in shown
+    assert "--format json lists them" in shown
+
+
 def test_long_work_shows_its_progress_on_stderr(websearch, home):
     (home / "notes").mkdir()
     for n in range(100):
@@ -357,7 +440,7 @@ def test_long_work_shows_its_progress_on_stderr(websearch, home):
     done = websearch("index", home / "notes")
 
     assert done.stderr.startswith(f"Indexing {home / 'notes'}: 100, file:")
-    assert "100 pages indexed" in done.stdout
+    assert "100 pages added, 0 unchanged, 0 removed" in done.stdout
 
 
 # providers and doctor
@@ -410,7 +493,7 @@ def test_a_plug_in_that_cannot_be_loaded_is_listed_and_does_no_harm(websearch, m
 @pytest.mark.enable_socket
 def test_doctor_tries_what_is_configured(websearch, searx, site, monkeypatch):
     monkeypatch.setenv("SEARXNG_URL", searx.url)
-    monkeypatch.setenv("WEB_SEARCH_ALLOW", site.url)
+    monkeypatch.setenv("WEB_SEARCH_INTERNAL", site.url)
     monkeypatch.setattr("websearch_core._cli.checks.PROBE", f"{site.url}/docs/")
 
     done = websearch("doctor", "--format", "json")
@@ -533,7 +616,7 @@ def test_the_usage_of_each_command_is_the_one_in_the_documentation(websearch):
 
     for command, arguments in {
         "search": "QUERY...",
-        "read": "URL",
+        "read": "PAGE...",
         "index": "PATH_OR_URL...",
         "doctor": "[PROVIDER]...",
     }.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import typer.testing
 
 from websearch_core import WebSearch, __version__
+from websearch_core._cli import commands
 from websearch_core._cli.app import app
 from websearch_core.models import Page
 from websearch_core.providers.local import Local
@@ -135,9 +137,9 @@ def test_a_wrong_choice_is_reported_in_our_words(websearch, form):
     [
         ("example.com", "did you mean https://example.com?"),
         ("//example.com/a", "did you mean https://example.com/a?"),
-        ("docs.example.com:8080/a?b=c", "did you mean https://docs.example.com:8080/a?b=c?"),
-        ("localhost:8000", "did you mean https://localhost:8000?"),
-        ("kelp", "give the whole URL, https:// included."),
+        ("docs.example.com:8080/a?b=c", "did you mean http://docs.example.com:8080/a?b=c?"),
+        ("localhost:8000", "did you mean http://localhost:8000?"),
+        ("kelp", "give the whole URL, https:// included; there is no such file."),
         ("mailto:a@b.example", "give the whole URL"),
     ],
 )
@@ -282,3 +284,9 @@ def test_its_output_may_be_closed(local, home, arguments):
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_module_of_commands_is_a_command():
+    modules = {module.name for module in pkgutil.iter_modules(commands.__path__)}
+
+    assert {command.callback.__name__ for command in app.registered_commands} == modules

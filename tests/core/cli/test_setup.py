@@ -15,6 +15,7 @@ from websearch_core import WebSearch
 from websearch_core._cli.app import app
 from websearch_core._cli.own_file import OwnFile
 from websearch_core.errors import ConfigurationError, WebSearchError
+from websearch_core.keys._keyrings import keyrings
 from websearch_core.layers import leaves
 from websearch_core.settings import Settings
 from websearch_core.settings._sources import user_file
@@ -42,7 +43,9 @@ def keyring(monkeypatch):
     fake.set_password, fake.get_password = set_password, lambda *place: stored.get(place)
     monkeypatch.setitem(sys.modules, "keyring", fake)
     monkeypatch.setitem(sys.modules, "keyring.errors", errors)
-    return fake
+    keyrings.start_over()
+    yield fake
+    keyrings.start_over()
 
 
 @pytest.fixture
@@ -64,7 +67,7 @@ def checks(monkeypatch):
     seen = []
 
     def answer(error=None):
-        def run_checks(names, settings):
+        def run_checks(names, settings, *, ping):
             yield from ()
             seen.append((names, settings))
             return [checks.Check(names[0], 0.1, error)]
@@ -112,6 +115,27 @@ def test_without_a_keyring_the_key_goes_into_the_file_that_only_its_owner_can_re
     assert [path.name for path in user_file().parent.iterdir()] == ["websearch.toml"], "no temporary file is left"
 
 
+def test_a_url_that_lacks_its_scheme_is_offered_with_it(setup):
+    done = setup("searxng", "localhost:8888", "", "", "n")  # Enter takes the offered one, and gives no key
+    assert done.exit_code == 0
+    assert "did you mean http://localhost:8888?" in done.stdout
+    assert Settings.load().options("searxng")["base_url"].value == "http://localhost:8888"
+
+
+def test_a_url_that_is_none_is_asked_for_again(setup):
+    done = setup("searxng", "somewhere?x=1", "https://searx.example/", "", "n")
+    assert done.exit_code == 0
+    assert Settings.load().options("searxng")["base_url"].value == "https://searx.example"
+
+
+def test_an_unknown_provider_is_answered_with_those_that_search(setup):
+    done = setup("duckduckgoo", "wayback2", "duckduckgo", "n")
+    assert "did you mean duckduckgo?" in done.stdout
+    said = next(line for line in done.stdout.splitlines() if "wayback2" in line and "those that can search" in line)
+    assert "brave" in said
+    assert "browser" not in said
+
+
 def test_comments_and_other_settings_stay(setup):
     before = """# mine
 timeout = 5  # seconds
@@ -122,7 +146,7 @@ search_depth = "advanced"  # dear
 
 [providers.brave] # with a comment
 enabled = false
-goggles = "x"
+base_url = "https://brave.example"
 
 [retry]
 wait_initial = 1
@@ -134,7 +158,7 @@ wait_initial = 1
 
     after = user_file().read_text()
     expected = before.replace('"tavily" #', '"brave" #').replace("enabled = false\n", "")
-    expected = expected.replace('goggles = "x"\n', 'goggles = "x"\napi_key = "keyring:websearch/brave"\n')
+    expected = expected.replace('brave.example"\n', 'brave.example"\napi_key = "keyring:websearch/brave"\n')
     assert after == expected
     assert mode(user_file()) == 0o640, "there is no key in it"
 

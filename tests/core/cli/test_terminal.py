@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from websearch_core._cli import output
+from websearch_core.errors import MissingKey
 from websearch_core.models import Image, Page, SearchResponse, SearchResult
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m|\x1b\\]8;[^\x1b]*\x1b\\\\")
@@ -122,7 +123,7 @@ def test_a_page_shows_its_facts_its_text_and_where_it_goes_on(screen):
         notes=("left out hidden text",),
     )
 
-    shown = plain(screen(output.print_page, page, "text"))
+    shown = plain(screen(output.print_pages, [page], "text"))
 
     assert shown.startswith("https://sea.example/\nAnn\n\nKelp")
     for part in (
@@ -151,7 +152,7 @@ def test_nothing_from_the_web_controls_the_terminal(screen, form):
     )
     page = Page(url=f"https://sea.example/{evil}", title=evil, author=evil, content=evil, notes=(evil,))
 
-    for shown in (screen(output.print_response, found, form), screen(output.print_page, page, form)):
+    for shown in (screen(output.print_response, found, form), screen(output.print_pages, [page], form)):
         assert not set(plain(shown)) & set("\x1b\x07\x9b\u202e")
         assert "\x1b]0;" not in shown
         assert "\x1b]8;;javascript" not in shown
@@ -160,7 +161,7 @@ def test_nothing_from_the_web_controls_the_terminal(screen, form):
 def test_a_link_cannot_end_the_sequence_that_it_is_in(screen):
     page = Page(url="https://sea.example/", content="[kelp](https://sea.example/\x1b\\\x1b[2J)")
 
-    assert "\x1b[2J" not in screen(output.print_page, page, "text")
+    assert "\x1b[2J" not in screen(output.print_pages, [page], "text")
 
 
 def test_no_color_is_honoured(screen, monkeypatch):
@@ -180,7 +181,7 @@ def test_a_file_gets_plain_lines(capsys):
 
 
 def test_an_error_is_wrapped_and_its_code_is_red(screen):
-    shown = screen(output._print_error, f"ERROR [missing_key] {'set the variable ' * 12}", stream="stderr")
+    shown = screen(output._print_error, MissingKey("set the variable " * 12), stream="stderr")
 
     assert "\x1b[1;31mERROR [missing_key]\x1b[0m" in shown
     assert max(map(len, plain(shown).splitlines())) <= 80
@@ -224,3 +225,21 @@ def test_a_file_gets_the_images_too(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == (
         "Image: A forest of kelp\\x1b[31m — https://sea.example/kelp.png"
     )
+
+
+def test_a_table_keeps_short_cells_whole_at_eighty_columns(screen):
+    rows = [
+        (
+            "semanticscholar",
+            "yes",
+            "no",
+            "bad_response",
+            "check base_url; if it is right, the service has changed. " * 2,
+        )
+    ]
+    columns = ("provider", "configured", "reachable", "answers", "what to do")
+    shown = plain(screen(output.print_table, columns, rows))
+
+    assert max(map(len, shown.splitlines())) <= 80
+    for word in (*columns[:4], *rows[0][:4], *rows[0][4].split()):
+        assert word in shown

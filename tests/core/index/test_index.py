@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, Unavailable, UnsafeURL
 from websearch_core.flow import Gather, Request, Response, Share, SharedAnswer, Sleep, arun, run
-from websearch_core.index import Index, crawl
-from websearch_core.index._report import Skipped
+from websearch_core.index import Index, SkippedFile, crawl
 from websearch_core.index._snippet import make_snippet, strip_markdown
 from websearch_core.index._store import address
 from websearch_core.models import Page, SearchQuery
@@ -500,8 +499,10 @@ def test_documents_and_pictures_with_words_are_indexed(index, tmp_path):
     report = index.add_folder(tmp_path)
 
     assert sorted(names(index, "kelp", limit=20)) == ["algae.xlsx", "shore.svg"]
-    assert {Path(one.what).name: one.why for one in report.skipped} == {"plain.svg": "an image without text"}
-    assert index.page((tmp_path / "paper.pdf").as_uri()).media_type == "application/pdf"
+    assert {Path(one.what).name: one.why for one in report.skipped} == {
+        "paper.pdf": "there is no text in it",
+        "plain.svg": "an image without text",
+    }
 
 
 def test_files_have_titles(index, folder):
@@ -520,7 +521,7 @@ def test_indexing_a_folder_again_follows_its_changes(index, folder):
 
     report = index.add_folder(folder)
 
-    assert (report.added, report.removed) == (7, 1)
+    assert (report.added, report.unchanged, report.removed) == (1, 6, 1)
     assert "elsewhere" in names(index, "kelp", limit=20)
     assert "b.txt" not in names(index, "kelp", limit=20)
     assert "b.txt" in names(index, "dulse", limit=20)
@@ -693,7 +694,7 @@ def test_a_page_that_redirects_to_no_url_is_skipped(index, where):
     )
 
     assert report.added == 3
-    assert Skipped("https://sea.example/c", "the page redirects to something that is not a URL") in report.skipped
+    assert SkippedFile("https://sea.example/c", "the page redirects to something that is not a URL") in report.skipped
 
 
 def test_a_bug_in_the_reader_does_not_end_the_crawl(index):
@@ -702,7 +703,7 @@ def test_a_bug_in_the_reader_does_not_end_the_crawl(index):
     )
 
     assert report.added == 3
-    assert Skipped("https://sea.example/c", "direct read failed: unexpected KeyError") in report.skipped
+    assert SkippedFile("https://sea.example/c", "direct read failed: unexpected KeyError") in report.skipped
 
 
 def test_a_page_that_fails_temporarily_is_kept(index):

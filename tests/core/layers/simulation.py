@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from contextvars import copy_context
 
 from websearch_core.flow import Call, Request, Sleep
 from websearch_core.testing import reply
@@ -11,7 +12,7 @@ from websearch_core.testing import reply
 
 class Simulation:
     """
-    Runs flows side by side. A pause or a request takes its time on the clock, and none in reality.
+    Runs flows side by side, each in a context of its own, as threads and tasks have. A pause or a request takes its time on the clock, and none in reality.
 
     Args:
         seconds: How long a request takes.
@@ -22,7 +23,7 @@ class Simulation:
     def __init__(self, seconds=0.0, answer=lambda _: reply()):
         self.now, self.seconds, self.answer = 1000.0, seconds, answer
         self.sent, self.results, self.at_once, self.most_at_once = [], {}, 0, 0
-        self._events, self._order = [], itertools.count()
+        self._events, self._order, self._contexts = [], itertools.count(), {}
 
     def monotonic(self):
         return self.now
@@ -31,7 +32,7 @@ class Simulation:
         self._later(after, lambda: self._step(name, flow, None))
 
     def cancel(self, flow, after):
-        self._later(after, flow.close)
+        self._later(after, lambda: self._apart(flow, flow.close))
 
     def run(self):
         while self._events:
@@ -42,9 +43,15 @@ class Simulation:
     def _later(self, seconds, happen):
         heapq.heappush(self._events, (self.now + seconds, next(self._order), happen))
 
+    def _apart(self, flow, *call):
+        if flow not in self._contexts:
+            self._contexts[flow] = copy_context()
+        return self._contexts[flow].run(*call)
+
     def _step(self, name, flow, value):
         try:
-            effect = flow.throw(value) if isinstance(value, Exception) else flow.send(value)
+            go_on = flow.throw if isinstance(value, Exception) else flow.send
+            effect = self._apart(flow, go_on, value)
         except StopIteration as stop:
             self.results[name] = stop.value
         except Exception as error:

@@ -253,11 +253,11 @@ def test_hooks_hear_of_it(clock):
 
 
 def test_the_log_has_a_line_for_each_change(caplog):
-    from websearch_core.events._log import EventLog
+    from websearch_core.events._log import log_event
 
     with caplog.at_level(logging.INFO, "websearch_core"):
-        EventLog()(BreakerOpened(provider="beacon", seconds=10, error=Unavailable("down")))
-        EventLog()(BreakerClosed(provider="beacon"))
+        log_event(BreakerOpened(provider="beacon", seconds=10, error=Unavailable("down")))
+        log_event(BreakerClosed(provider="beacon"))
 
     assert caplog.messages == ["beacon is not asked for 10.0 s: unavailable, several times", "beacon works again"]
 
@@ -416,8 +416,8 @@ class Calls(RuleBasedStateMachine):
 
     @invariant()
     def a_rest_is_never_longer_than_the_longest(self):
-        assert self.circuit.find_rest() <= LONGEST
-        assert self.is_open or self.circuit.find_rest() == 0
+        assert self.circuit.time_left() <= LONGEST
+        assert self.is_open or self.circuit.time_left() == 0
 
 
 TestCalls = Calls.TestCase

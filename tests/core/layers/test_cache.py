@@ -660,8 +660,13 @@ def test_memory_is_bounded_and_forgets_what_was_used_least(clock):
     assert memory.get("b") is None
     memory.clear()
     assert memory.stats().entries == 0
-    for again in (copy.deepcopy(memory), pickle.loads(pickle.dumps(memory))):
-        assert again.stats().entries == 0
+
+
+def test_copies_and_pickles_have_an_empty_memory():
+    part = Cache(":memory:")(Sea())
+    search(part, answer())
+    for again in (copy.deepcopy(part), pickle.loads(pickle.dumps(part))):
+        assert again._stores.durable.backend.stats().entries == 0
 
 
 def test_a_layer_can_be_copied_and_pickled(path):
@@ -726,7 +731,7 @@ def test_the_short_form_is_a_switch_an_age_or_a_place(short, expected, default_p
     assert (layer and (layer.location, layer.max_age)) == expected
 
 
-@pytest.mark.parametrize("wrong", [0, -1, float("inf"), float("nan"), "", "-5", [1], {}])
+@pytest.mark.parametrize("wrong", [0, -1, float("inf"), float("nan"), "", "-5", [1]])
 def test_a_wrong_short_form_is_refused(wrong):
     with pytest.raises(ConfigurationError, match="cache: "):
         WebSearch(FakeWeb(), cache=wrong)
@@ -741,7 +746,7 @@ def test_the_default_file_is_made_when_it_is_needed(default_path):
 
 
 def test_settings_and_environment_switch_it_on_and_an_argument_off(monkeypatch, path):
-    settings_file(f'cache = 60\n[layers.cache]\nlocation = "{path}"\ntenant = "ann"')
+    settings_file(f'[cache]\nmax_age = 60\nlocation = "{path}"\ntenant = "ann"')
     layer = cache_of(WebSearch(FakeWeb()))
     assert (layer.max_age, layer.location, layer.tenant) == (60, str(path), "ann")
     assert cache_of(WebSearch(FakeWeb(), cache=False)) is None
@@ -757,22 +762,25 @@ def test_a_found_file_may_switch_it_off_and_nothing_else(monkeypatch, tmp_path, 
     found = tmp_path / "websearch.toml"
     found.write_text("cache = false")
     assert cache_of(WebSearch(FakeWeb())) is None
-    for refused in (
-        "cache = true",
-        "cache = 60",
-        'cache = "/tmp/x"',
-        '[layers.cache]\nlocation = "x"',
-        "[layers.cache]",
-    ):
+    for as_it_is in ("cache = true", "[cache]"):
+        found.write_text(as_it_is)
+        assert cache_of(WebSearch(FakeWeb())).location == str(path)
+    for refused in ("cache = 60", 'cache = "/tmp/x"', '[cache]\nlocation = "x"'):
+        found.write_text(refused)
+        with pytest.raises(ConfigurationError, match="may not be"):
+            WebSearch(FakeWeb())
+    settings_file("cache = false")
+    for refused in ("cache = true", "[cache]"):
         found.write_text(refused)
         with pytest.raises(ConfigurationError, match="may not be"):
             WebSearch(FakeWeb())
 
 
-def test_the_short_form_and_a_layer_are_not_combined():
-    for layers in ([Cache()], None):
-        with pytest.raises(ConfigurationError, match=r"write layers=\[Cache"):
-            WebSearch(FakeWeb(), cache=True, layers=layers)
+def test_the_layer_has_one_place():
+    with pytest.raises(ConfigurationError, match=r"write cache=Cache"):
+        WebSearch(FakeWeb(), layers=[Cache()])
+    with pytest.raises(ConfigurationError, match="cache: not with layers=None"):
+        WebSearch(FakeWeb(), cache=True, layers=None)
     assert cache_of(WebSearch(FakeWeb(), cache=Cache(max_age=5))).max_age == 5
 
 

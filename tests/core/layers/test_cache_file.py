@@ -123,7 +123,7 @@ def test_processes_write_to_one_file(path):
 
 
 def test_a_process_that_is_killed_while_it_writes_leaves_it_whole(path):
-    for n in range(5):
+    for n in (0, 2, 4):
         with write(path, f"k{n}", -1) as writer:
             writer.stdout.readline()
             time.sleep(0.02 * n)
@@ -158,6 +158,8 @@ def test_two_event_loops_and_threads_share_it(path):
 
 READER = """
 import asyncio, sys
+from websearch_core.layers._caching import sqlite
+sqlite._PATIENCE = 60  # this is about sharing; on a busy machine, the others may hold it for long
 from concurrent.futures import ThreadPoolExecutor
 from websearch_core import WebSearch
 from websearch_core.testing import FakeWeb
@@ -223,7 +225,6 @@ def test_a_damaged_cache_is_moved_aside_or_survives(path, where, caplog):
     backend = SQLiteBackend(path, 50 * MIB)
     for n in range(50):
         backend.set(str(n), b"x" * 5000, 60)
-    backend._kept.rest()
     with path.open("r+b") as file:
         file.seek(where)
         file.write(os.urandom(20_000))
@@ -240,7 +241,6 @@ def test_a_damaged_cache_is_moved_aside_or_survives(path, where, caplog):
 def test_a_damaged_cache_of_ours_is_known_by_its_header(path):
     backend = SQLiteBackend(path, MIB)
     backend.set("a", b"b", 60)
-    backend._kept.rest()
     with path.open("r+b") as file:
         file.seek(100)
         file.write(os.urandom(3000))
@@ -298,7 +298,7 @@ def test_a_table_that_is_gone_fails_no_call(path, caplog):
 # Disks
 
 
-@pytest.mark.parametrize("place", ["/dev/full", "/proc/nothing/answers.db"])
+@pytest.mark.parametrize("place", [f"{__file__}/answers.db", "/proc/nothing/answers.db"])
 def test_a_place_that_cannot_be_written_fails_no_call(place, caplog):
     fake = FakeWeb(pages={"https://a.example/": "text"})
     web = WebSearch(fake, cache=place)
@@ -363,7 +363,7 @@ def test_many_threads_do_not_wait_for_another_process_in_turn(path):
         other.execute("BEGIN IMMEDIATE")
         started = time.monotonic()
         list(threads.map(write, range(100)))
-        assert time.monotonic() - started < 20  # in turn, they would wait for 25 seconds
+        assert time.monotonic() - started < 20  # in turn, they would wait for 200 seconds
         other.execute("ROLLBACK")
     assert backend.get("a") == b"b"
 

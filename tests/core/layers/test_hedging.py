@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import gc
-import pickle
 import socket
 import threading
 import time
@@ -346,6 +345,49 @@ def hanging_server(asked, ended):
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
 
 
+@pytest.mark.enable_socket
+@both
+def test_each_of_many_pages_is_hedged_and_the_connections_of_the_losers_are_closed(concurrent, server, http):
+    urls = [f"https://a.example/{name}" for name in "abc"]
+    asked, ended = threading.Semaphore(0), threading.Semaphore(0)
+
+    def hang(connection):
+        asked.release()
+        while connection.recv(65536):
+            pass
+        ended.release()
+
+    def answer(connection):
+        connection.sendall(http(b"quick"))
+
+    server.answers |= {f"/slow/{url[-1]}": hang for url in urls} | {f"/quick/{url[-1]}": answer for url in urls}
+
+    class Remote:
+        def __init__(self, name):
+            self.name = name
+
+        def read(self, url):
+            response = yield Request(url=f"{server.url}/{self.name}/{url[-1]}")
+            return Page(url=url, content=f"{response.content.decode()} {url[-1]}", provider=self.name)
+
+    heard = []
+    web = WebSearch(
+        reader=[Remote("slow"), Remote("quick")],
+        timeout=60,  # long, so that a busy machine cannot fail it
+        combine=Fallback(hedge=LATE, hedge_share=1.0),
+        retry=Retry(attempts=1),
+        on_event=heard.append,
+    )
+    pages = asyncio.run(web.aread_many(urls)) if concurrent else web.read_many(urls)
+
+    assert [(page.provider, page.content) for page in pages] == [("quick", f"quick {url[-1]}") for url in urls]
+    assert len([event for event in heard if isinstance(event, HedgeStarted)]) == len(urls)
+    for _ in urls:
+        assert asked.acquire(timeout=60)
+        assert ended.acquire(timeout=60)
+    web.close()
+
+
 # The percentile, and values
 
 
@@ -357,8 +399,13 @@ def test_a_percentile_is_taken_of_the_last_answers():
 
     assert hedging.begin("a") == 0.96
     assert hedging.begin("b") is None
-    for again in (copy.deepcopy(hedging), pickle.loads(pickle.dumps(hedging))):
-        assert again.begin("a") is None
+
+
+def test_a_copy_of_a_chain_knows_no_times():
+    chain = Fallback(hedge="p95")(Local("slow"), Local("quick"))
+    for n in range(1, 101):
+        chain._hedging.add_time("slow", n)
+    assert copy.deepcopy(chain)._hedging.begin("slow") is None
 
 
 def test_a_chain_learns_how_long_its_providers_take():

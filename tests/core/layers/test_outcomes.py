@@ -255,5 +255,5 @@ def test_on_empty_is_true_or_false():
 def test_outcomes_are_values():
     one = Outcome(provider="a", status="ok", seconds=1)
 
-    assert one == Outcome.of_answer("a", 1.0)
-    assert len({one, Outcome.of_answer("a", 1.0)}) == 1
+    assert one == Outcome(provider="a", status="ok", seconds=1.0)
+    assert len({one, Outcome(provider="a", status="ok", seconds=1.0)}) == 1

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.layers.simulation import Simulation
-from websearch_core._runtime.turns import tenant_scope
 from websearch_core.flow import Sleep
-from websearch_core.layers import _pace
-from websearch_core.layers._pace import Pace, shorten
+from websearch_core.layers import _pace, charge_to
+from websearch_core.layers._pace import STEP, Pace, Ticket
 
 _TIMES = st.floats(0, 20).map(lambda at: round(at, 2))
 _REQUESTS = st.lists(
@@ -33,11 +32,11 @@ def run(pace, requests):
     started = simulation.now
 
     def send(number, duration, tenant):
-        with tenant_scope(tenant):
-            ticket = pace.enter("")
+        with charge_to(tenant):
+            pace.enter(ticket := Ticket(""))
         try:
             while wait := pace.wait(ticket):
-                yield Sleep(shorten(wait))
+                yield Sleep(min(wait, STEP))
             under_way.add(number)
             most[0] = max(most[0], len(under_way))
             spans.append((simulation.now - started, number))
@@ -122,7 +121,7 @@ def test_a_queue_that_nobody_uses_is_idle_again(monkeypatch):
     simulation, pace = Simulation(), Pace(1.0, 1)
     monkeypatch.setattr(_pace, "monotonic", simulation.monotonic)
     assert pace.is_idle
-    ticket = pace.enter("")
+    pace.enter(ticket := Ticket(""))
     assert not pace.is_idle
     pace.wait(ticket)
     pace.leave(ticket)

@@ -9,7 +9,8 @@ import pytest
 from websearch_core.flow import run
 from websearch_core.layers import Fuse, Rerank
 from websearch_core.models import SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider import Limits, collect_pages, in_domains
+from websearch_core.provider import Limits, collect_pages
+from websearch_core.provider._results import in_domains
 
 MANY = 90
 

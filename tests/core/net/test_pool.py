@@ -19,7 +19,7 @@ import trustme
 
 from websearch_core._net import pool as pool_module
 from websearch_core._net.guard import Guard
-from websearch_core._net.pool import AsyncPool, Pool, _Idle
+from websearch_core._net.pool import KEPT, AsyncPool, Pool
 from websearch_core._net.sender import Sender
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import TimedOut, Unavailable
@@ -231,7 +231,7 @@ def test_a_connection_that_ended_while_it_was_idle_is_not_used_again(library, co
 
     def has_ended(client):
         hang_up.set()
-        (connection,) = client._client._transport._pool._idle._waiting
+        (connection,) = client._client._transport._pool._idle
         return connection.has_expired()
 
     with serve(once) as port:
@@ -272,29 +272,29 @@ def test_an_idle_connection_is_used_again_for_half_a_minute(server, http, librar
 
 
 def test_connections_are_kept_by_origin_and_the_last_used_comes_first():
-    idle = _Idle(3)
-    a, b = (b"http", b"a.example", 80), (b"https", b"a.example", 443)
+    pool = Pool(httpcore, None, 3)
+    a, b = (b"http", b"a.example", 80, b""), (b"https", b"a.example", 443, b"")
     for connection, key in (("one", a), ("two", a), ("three", b)):
-        idle.put(connection, key)
+        pool._idle[connection] = key, time.monotonic() + KEPT
 
-    assert idle.take((b"http", b"a.example", 81)) is None
-    assert [idle.take(a), idle.take(b), idle.take(a), idle.take(a)] == ["two", "three", "one", None]
+    assert pool._take_idle((b"http", b"a.example", 81, b"")) is None
+    assert [pool._take_idle(key) for key in (a, b, a, a)] == ["two", "three", "one", None]
 
 
 def test_the_oldest_idle_connections_are_closed_when_there_are_too_many_or_too_old(monkeypatch):
-    idle = _Idle(2)
-    key = (b"http", b"a.example", 80)
-    now = [0.0]
+    pool, now = Pool(httpcore, None, 2), [0.0]
+    connections = [StubConnection(None) for _ in range(4)]
     monkeypatch.setattr("websearch_core._net.pool.time.monotonic", lambda: now[0])
-    for n in range(4):
+    surplus = []
+    for connection in connections:
         now[0] += 10
-        idle.put(n, key)
+        surplus += pool._release(connection, (b"http", b"a.example", 80, b""), is_clear=True)
 
-    assert idle.take_surplus() == [0, 1]
-    now[0] = 65  # 2 was put there at 30, 3 at 40
-    assert idle.take_surplus() == [2]
-    assert idle.take_all() == [3]
-    assert idle.take_surplus() == []
+    assert surplus == connections[:2]
+    now[0] = 65  # the third was put there at 30, the last one at 40
+    assert pool._take_surplus() == [connections[2]]
+    assert pool._take_all() == [connections[3]]
+    assert pool._take_surplus() == []
 
 
 def test_threads_wait_for_one_of_the_hundred_places_until_their_deadline(server, http, monkeypatch):
@@ -393,7 +393,7 @@ def test_cancelled_calls_leave_nothing_behind(server, http, library):
         assert (await sender.asend(Request(url=server.url))).status == 200
         await sender.aclose()
         assert not pool._busy
-        assert pool._idle.take_all() == []
+        assert not pool._idle
 
     asyncio.run(storm())
     gc.collect()
@@ -513,7 +513,7 @@ async def test_closing_closes_all_connections_even_if_it_is_cancelled_meanwhile(
 
     pool = AsyncPool(httpcore, SimpleNamespace(), 20)
     for _ in range(5):
-        pool._idle.put(Slow(None), (b"http", b"a.example", 80, b""))
+        pool._release(Slow(None), (b"http", b"a.example", 80, b""), is_clear=True)
     closing = asyncio.create_task(pool.aclose())
     await asyncio.sleep(0)
     closing.cancel()

@@ -170,14 +170,14 @@ async def test_a_targets_name_is_resolved_off_the_event_loop(server, http, libra
 async def test_connections_can_be_closed_while_they_are_being_made(server, http, library, monkeypatch):
     server.answers["/"] = http(b"fine")
     sender = Sender(Guard(), library=library)
-    make, making, goes_on = sender._new, threading.Event(), threading.Event()
+    make, making, goes_on = sender._new_async, threading.Event(), threading.Event()
 
     def make_slowly(*arguments):
         making.set()
         assert goes_on.wait(60)
         return make(*arguments)
 
-    monkeypatch.setattr(sender, "_new", make_slowly)
+    monkeypatch.setattr(sender, "_new_async", make_slowly)
     sending = asyncio.create_task(sender.asend(Request(url=server.url)))
     while not making.is_set():
         await asyncio.sleep(0.01)
@@ -802,7 +802,7 @@ def test_the_private_attributes_of_httpx_still_exist(library):
 def test_a_request_is_what_the_client_of_the_library_would_make_of_it(library, method, content):
     theirs, ours = importlib.import_module(library).Client(verify=False), Sender(OPEN, library=library)._client(False)
     for url in ("https://a.example/b?x=1#f", "http://[::1]:8080/"):
-        for own in ({}, {"accept": "text/html", "CONTENT-TYPE": "application/scim+json"}):
+        for own in ({}, {"Accept": "text/html", "Content-Type": "application/scim+json"}):
             given = {"headers": {"User-Agent": "a", "Accept-Encoding": "gzip", **own}, "timeout": (1, 2, 3, 4)}
             made, usual = (client.build_request(method, url, **given, **content) for client in (ours, theirs))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from websearch_core.provider import COUNTRIES, COUNTRY_NAMES, GOOGLE_LANGUAGES, LANGUAGES, match_language
+from websearch_core.provider._codes import COUNTRIES, COUNTRY_NAMES, LANGUAGES
+from websearch_core.provider._languages import match_language
+from websearch_core.provider.google import GOOGLE_LANGUAGES
 
 
 def test_there_are_all_countries_of_iso_3166():

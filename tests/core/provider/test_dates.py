@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from websearch_core.models import SearchQuery
-from websearch_core.provider import closed_range
+from websearch_core.provider._dates import date_span
 from websearch_core.providers import Brave, DuckDuckGo, You
 from websearch_core.testing import SECRET
 
@@ -16,15 +16,18 @@ TOMORROW = TODAY + timedelta(days=1)  # in Tokyo, it is today
 
 
 @pytest.mark.parametrize(
-    ("given", "first", "last"),
+    ("given", "span"),
     [
-        ({"after": date(2026, 1, 1), "before": date(2026, 2, 1)}, date(2026, 1, 1), date(2026, 2, 1)),
-        ({"before": date(2026, 2, 1)}, date(1970, 1, 1), date(2026, 2, 1)),
-        ({"after": TOMORROW}, TOMORROW, TOMORROW),
+        ({"after": date(2026, 1, 1), "before": date(2026, 2, 1)}, "2026-01-01..2026-02-01"),
+        ({"before": date(2026, 2, 1)}, "1970-01-01..2026-02-01"),
+        ({"after": TOMORROW}, f"{TOMORROW}..{TOMORROW}"),
+        ({"time_range": "week"}, "pw"),
+        ({"time_range": "year"}, "year"),
+        ({}, None),
     ],
 )
-def test_both_ends_of_a_period_are_there_and_in_order(given, first, last):
-    assert closed_range(SearchQuery(text="kelp", **given)) == (first, last)
+def test_both_ends_of_a_period_are_there_and_in_order(given, span):
+    assert date_span(SearchQuery(text="kelp", **given), {"week": "pw"}, sign="..") == span
 
 
 @pytest.mark.parametrize(

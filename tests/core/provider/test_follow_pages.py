@@ -6,7 +6,7 @@ import pytest
 
 from websearch_core.errors import Blocked
 from websearch_core.models import Image, SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider import Batch, Request, follow_pages
+from websearch_core.provider import Request, follow_pages
 from websearch_core.testing import play
 
 
@@ -34,7 +34,7 @@ def search(*pages, last=True, max_pages=10, skip=0, **options):
             images=(Image(url="https://a.example/i.png"),),
             raw={"page": number},
         )
-        return Batch(response=response, following=None if last and number == len(pages) else number + 1)
+        return response, None if last and number == len(pages) else number + 1
 
     return play(follow_pages(query, Harbour(), fetch, 1, max_pages=max_pages, skip=skip), *pages)
 

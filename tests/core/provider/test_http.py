@@ -22,8 +22,15 @@ from websearch_core.errors import (
 )
 from websearch_core.flow import Response
 from websearch_core.models import SearchQuery
-from websearch_core.provider import Limits, decode, find_message, parse_usage
-from websearch_core.provider._http import check_options, decode_json, error_for, redact, retry_after, with_sites
+from websearch_core.provider import Limits, decode, parse_usage
+from websearch_core.provider._http import (
+    check_options,
+    error_for,
+    find_message,
+    redact,
+    retry_after,
+    with_sites,
+)
 from websearch_core.providers.brave import Brave
 from websearch_core.testing import reply
 
@@ -87,12 +94,12 @@ def test_the_services_words_are_short_and_without_the_key():
 
 def test_a_body_over_the_size_limit_is_too_large():
     with pytest.raises(TooLarge):
-        decode_json(Response(status=200, content=b'{"a": ', truncated=True), Kagi())
+        decode(Response(status=200, content=b'{"a": ', truncated=True), Kagi())
 
 
 def test_an_answer_that_is_not_json_is_named_by_its_type():
     with pytest.raises(BadResponse, match="not JSON but text/html"):
-        decode_json(reply("<html>Log in"), Kagi())
+        decode(reply("<html>Log in"), Kagi())
 
 
 def test_domain_filters_can_be_added_to_the_text_of_the_query():
@@ -216,3 +223,24 @@ def test_plain_text_is_a_message_and_a_page_is_not():
         decode(reply("<h1>Too Many Requests</h1>", 429), Kagi())
 
     assert (plain.value.detail, page.value.detail) == ("Too Many Requests", None)
+
+
+def test_phrases_of_the_service_tell_the_class_of_an_error():
+    kinds = {"out of credits": QuotaExhausted, "key": AuthenticationError}
+
+    with pytest.raises(QuotaExhausted):
+        decode(reply({"error": {"message": "Key is OUT of credits"}}, 400), Kagi(), kind=kinds)
+    with pytest.raises(RateLimited):
+        decode(reply({"message": "Slow down", "error": "no key"}, 429), Kagi(), kind=kinds)
+
+
+def test_more_domains_than_the_service_takes_are_refused():
+    class Two(Kagi):
+        options = frozenset({"allowed_domains", "blocked_domains"})
+        limits = Limits(allowed_domains=2)
+
+    several = ["a.example", "b.example", "c.example"]
+    check_options(SearchQuery.of("kelp", allowed_domains=several[:2], blocked_domains=several), Two())
+    with pytest.raises(UnsupportedOption, match="kagi takes at most 2 allowed domains") as refused:
+        check_options(SearchQuery.of("kelp", allowed_domains=several), Two())
+    assert list(refused.value.options) == ["allowed_domains"]

@@ -6,7 +6,8 @@ import pytest
 
 from websearch_core.errors import UnsupportedOption
 from websearch_core.models import SearchQuery
-from websearch_core.provider import check_options, codes, find_country, find_language, match_language
+from websearch_core.provider import check_options, codes, find_country, find_language
+from websearch_core.provider._languages import match_language
 
 
 class Harbour:

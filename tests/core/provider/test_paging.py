@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from websearch_core.errors import UnsupportedOption
+from websearch_core.errors import RateLimited, UnsupportedOption
 from websearch_core.flow import Request
 from websearch_core.models import SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider import Batch, Limits, RateLimited, collect_pages, follow_pages
+from websearch_core.provider import Limits, collect_pages, follow_pages
 from websearch_core.testing import play
 
 TEN = SimpleNamespace(name="pier", limits=Limits(results_per_request=10, results=95))
@@ -119,7 +119,7 @@ def find_later(*, fail_at=None, max_pages=5):
         if number == fail_at:
             raise RateLimited("too fast", provider="pier")
         found = tuple(result(n) for n in range(number * 10, number * 10 + 10))
-        return Batch(response=SearchResponse(query="q", results=found), following=number + 1)
+        return SearchResponse(query="q", results=found), number + 1
 
     query = SearchQuery.of("q", limit=10, page=2)
     return play(follow_pages(query, TEN, fetch, 0, skip=10, max_pages=max_pages), *[None] * min(max_pages, 2)).result
@@ -147,7 +147,7 @@ def test_a_page_that_is_listed_under_two_urls_counts_once():
         yield Request(url="https://pier.example/")
         urls = ["http://pier.example/0", f"https://www.pier.example/{number}/?utm_source=g"]
         results = tuple(SearchResult(title=url, url=url) for url in urls)
-        return Batch(response=SearchResponse(query="q", results=results), following=number + 1)
+        return SearchResponse(query="q", results=results), number + 1
 
     outcome = play(follow_pages(SearchQuery.of("q", limit=2), TEN, fetch, 0), None, None)
 

@@ -16,8 +16,8 @@ from websearch_core.errors import (
     UnsupportedContent,
 )
 from websearch_core.flow import Response
-from websearch_core.models import Page
-from websearch_core.provider import check_pages, check_response, find_records, first_heading, page_error
+from websearch_core.provider import check_response, page_error, parse_page, parse_pages
+from websearch_core.provider._reading import find_records, first_heading
 
 
 class Reader:
@@ -100,18 +100,45 @@ def test_records_are_found_whatever_their_order_and_spelling():
 
 
 def test_pages_without_text_are_errors_and_the_first_page_has_the_cost():
-    def page(text):
-        return Page(url="https://a.example/", content=text, provider="kelp")
-
     missing = page_error(Reader(), status=404)
-    first, second, third, fourth = check_pages(
-        Reader(), [page(" "), missing, page("Kelp."), page("Wrack.")], cost=0.2, usage={"credits": 2}
+
+    def parse(url, text):
+        if text is None:
+            raise missing
+        return parse_page(Reader(), url, text)
+
+    texts = [" ", None, "Kelp.", "Wrack."]
+    first, second, third, fourth = parse_pages(
+        parse, [f"https://a.example/{n}" for n in range(4)], texts, cost=0.2, usage={"credits": 2}
     )
 
     assert isinstance(first, UnsupportedContent)
     assert second is missing
     assert (third.content, third.cost, third.usage) == ("Kelp.", 0.2, {"credits": 2})
     assert (fourth.content, fourth.cost, fourth.usage) == ("Wrack.", None, {})
+
+
+def test_what_a_service_says_about_a_page_is_parsed_leniently():
+    page = parse_page(
+        Reader(),
+        "https://a.example/",
+        "# Kelp\n\nA brown alga.",
+        title=["no text"],
+        final_url="javascript:alert(1)",
+        media_type="text/html; charset=utf-8",
+        author="<b>A. Moll</b>",
+        published="2026-05-04",
+        description="x" * 2000,
+        rendered=True,
+    )
+
+    assert (page.title, page.url, page.final_url) == ("Kelp", "https://a.example/", "https://a.example/")
+    assert (page.media_type, page.author, page.site_name, page.modified) == ("text/html", "A. Moll", None, None)
+    assert (page.published.year, len(page.description), page.rendered) == (2026, 1000, True)
+    with pytest.raises(BadResponse, match="changed its format"):
+        parse_page(Reader(), "https://a.example/", None)
+    with pytest.raises(Blocked):
+        parse_page(Reader(), "https://a.example/", "Enable cookies.", title="Just a moment...")
 
 
 @pytest.mark.parametrize(

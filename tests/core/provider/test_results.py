@@ -47,7 +47,7 @@ def test_a_result_without_a_usable_url_is_left_out(url):
 
 def test_missing_values_and_wrong_types_are_tolerated():
     items = [
-        {"url": "https://a.example/", "title": None, "snippet": ["x"], "score": "high", "published": {}},
+        {"url": "https://a.example/", "title": None, "snippet": {"x": 1}, "score": "high", "published": {}},
         "not an object",
         None,
     ]
@@ -218,3 +218,16 @@ def test_urls_without_a_scheme_are_https():
     (image,) = parse_images(["//a.example/c.png"])
 
     assert (result.url, image.url) == ("https://a.example/b", "https://a.example/c.png")
+
+
+def test_a_value_is_found_by_a_path_or_the_first_of_several():
+    items = [
+        {"page": {"url": "https://a.example/", "name": "Kelp"}, "points": 0},
+        {"link": ["https://b.example/", "https://c.example/"], "heading": ["", "Wrack"], "page": "x"},
+    ]
+    kelp, wrack = parse_results(
+        items, "sea", title=("heading", "page.name"), url=("link", "page.url"), score="points", author="page.name"
+    )
+
+    assert (kelp.title, kelp.url, kelp.score, kelp.author) == ("Kelp", "https://a.example/", 0, "Kelp")
+    assert (wrack.title, wrack.url, wrack.author) == ("https://b.example/", "https://b.example/", None)

@@ -142,7 +142,7 @@ def test_a_missing_page_is_an_error(library, site):
 
 
 def test_a_long_page_is_cut_with_a_note(library, site):
-    page = web(site, content="raw", read_options={"max_length": 4}).read(f"{site.url}/kelp")
+    page = web(site, content="raw", max_length=4).read(f"{site.url}/kelp")
 
     assert (page.content, page.truncated, page.notes) == (
         "menu",

@@ -144,9 +144,10 @@ def test_a_result_without_url_is_left_out():
     ]
 
 
-def test_the_error_for_disabled_json_says_how_to_enable_it():
+@pytest.mark.parametrize("body", ["<!doctype html><title>403 Forbidden", "Forbidden", ""])
+def test_the_error_for_disabled_json_says_how_to_enable_it(body):
     with pytest.raises(AuthenticationError, match="add json under 'search: formats:'"):
-        play(SEARXNG.search(SearchQuery.of("kelp")), reply("<!doctype html><title>403 Forbidden", 403))
+        play(SEARXNG.search(SearchQuery.of("kelp")), reply(body, 403))
 
 
 def test_a_bad_parameter_is_reported_in_the_servers_words():

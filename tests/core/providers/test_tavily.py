@@ -298,7 +298,7 @@ def test_many_pages_are_read_in_one_request():
     ]
     assert type(missing) is PageNotFound
     assert type(lost) is Unavailable
-    assert "missing from the answer" in str(lost)
+    assert "missing from the answer" in lost.detail
 
 
 @pytest.mark.parametrize(

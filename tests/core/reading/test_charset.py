@@ -186,7 +186,7 @@ def test_every_character_is_that_of_a_browser(tmp_path: Path) -> None:
     path = tmp_path / "decode.html"
     path.write_text(DECODE % json.dumps({label: data.hex() for label, data in asked.items()}))
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", path.as_uri()]
-    dumped = subprocess.run(command, capture_output=True, timeout=120, check=True).stdout.decode()
+    dumped = subprocess.run(command, capture_output=True, timeout=600, check=True).stdout.decode()
     theirs = json.loads(html.unescape(dumped.partition('id="o">')[2].partition("</pre>")[0]))
     for label, data in asked.items():
         ours = decode(data, f"text/html; charset={label}", markup=False).text

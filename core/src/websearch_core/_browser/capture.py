@@ -23,15 +23,7 @@ _COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 async def capture(tab: Tab, wanted: Sequence[Capture], max_size: int) -> dict[str, bytes]:
-    """
-    Return what is *wanted* by file name; a note says what could not be taken.
-
-    Args:
-        tab: The page, as it is to be shown.
-        wanted: The names of the files.
-        max_size: Maximum characters of the DOM.
-
-    """
+    """Return what is *wanted* by file name, the DOM up to *max_size* characters; a note says what is missing."""
     files: dict[str, bytes] = {}
     for name in wanted:
         try:

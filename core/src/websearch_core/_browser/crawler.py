@@ -29,11 +29,7 @@ class Crawler:
     """
     Reads one page in a browser that starts and ends with it; the value of `Request.transport`.
 
-    Args:
-        fit: Whether to make the Markdown of the main part, too.
-        milliseconds: How long the page may take.
-        max_length: Maximum characters of each Markdown.
-
+    With *fit*, the Markdown of the main part is made, too; each Markdown has at most *max_length* characters.
     """
 
     fit: bool
@@ -43,7 +39,7 @@ class Crawler:
     def __call__(
         self, request: Request, guard: Guard, line: Line, proxies: Proxies | None = None, _credentials: Any = None
     ) -> Future[Response]:
-        """Start to read the page that *request* names. It gets no credentials: the library has nowhere to put them."""
+        """It gets no credentials: the library has nowhere to put them."""
         from .host import host
 
         return host.submit(lambda: self._crawl(request.url, guard, line, proxies))

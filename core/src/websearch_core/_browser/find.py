@@ -56,15 +56,8 @@ _PLAYWRIGHT = (  # newest first, once sorted; the shell before the whole browser
 
 def find_browser(path: Path | None = None, *, platform: str = sys.platform) -> Path:
     """
-    Return the program to start.
-
-    Args:
-        path: The program that the user chose, if any.
-        platform: The operating system, as `sys.platform` names it.
-
-    Raises:
-        ConfigurationError: There is none; the message says how to get one.
-
+    Return the program to start: *path*, which the user chose, or one that is installed. Raise `ConfigurationError` if
+    there is none; the message says how to get one.
     """
     if path is not None:
         if not _is_program(path):
@@ -92,9 +85,9 @@ def read_version(path: Path) -> str | None:
 def _candidates(platform: str) -> Iterator[Path]:
     if platform == "win32":
         roots = [os.environ.get(name) for name in ("LOCALAPPDATA", "PROGRAMFILES", "PROGRAMFILES(X86)")]
-        yield from (Path(root, place) for place in _WINDOWS for root in roots if root)
+        yield from (Path(root, program) for program in _WINDOWS for root in roots if root)
     elif platform == "darwin":
-        yield from (Path(root, place) for place in _MAC for root in ("/Applications", Path.home() / "Applications"))
+        yield from (Path(root, program) for program in _MAC for root in ("/Applications", Path.home() / "Applications"))
     else:
         yield from map(Path, _LINUX)
         yield from (Path(found) for name in _ON_PATH if (found := shutil.which(name)))

@@ -29,6 +29,7 @@ from .._net.guard import Guard
 from .._net.lookup import FOR_PAGES, Line
 from .._net.proxy import Proxies
 from .._runtime.forks import start_over_after_fork
+from .._runtime.threads import start_thread
 from ..errors import BadResponse, TooLarge, Unavailable, WebSearchError
 from .launch import Launch, Process
 from .login import Login
@@ -45,13 +46,7 @@ _POLL = 0.05  # seconds between looks at the memory of renderers
 
 
 class Browser:
-    """
-    A browser process, for the event loop of `Host`.
-
-    Args:
-        launch: How to start it.
-
-    """
+    """A browser process, for the event loop of `Host`."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
@@ -61,7 +56,7 @@ class Browser:
         self._started = asyncio.ensure_future(self._start())
         self._started.add_done_callback(lambda task: task.cancelled() or task.exception())
         self._watching: asyncio.Task[None] | None = None
-        self._resting: asyncio.TimerHandle | None = None
+        self._idling: asyncio.TimerHandle | None = None
         self._process: Process | None = None
         self._user: int | None = None
         self._is_broken = False
@@ -85,20 +80,10 @@ class Browser:
         credentials: OriginCredentials | None = None,
     ) -> AsyncIterator[Tab]:
         """
-        Open an empty page, once one of the places for pages is free, and drop it with all it had at the end.
+        Open an empty page, once one of the slots for pages is free, and drop it with all it had at the end.
 
-        Args:
-            guard: Judges where it may go.
-            line: The queue for its look-ups.
-            limits: What it may use of the network.
-            max_size: Maximum bytes of its main document, decompressed.
-            proxies: The proxies that it goes through.
-            credentials: What to log in with at which origin.
-
-        Raises:
-            ConfigurationError: No browser can be started here.
-            Unavailable: The browser failed.
-
+        Its main document has at most *max_size* bytes, decompressed. Where no browser can be started, that is a
+        `ConfigurationError`; where the browser failed, `Unavailable`.
         """
         async with self._slots:
             await asyncio.shield(self._started)
@@ -118,7 +103,7 @@ class Browser:
                 raise Unavailable("the browser ended while it read the page") from error
             finally:
                 if not self._tabs:
-                    self._rest()
+                    self._idle()
 
     def disown(self) -> None:
         """Let go of the process in a forked child, without touching it."""
@@ -128,12 +113,12 @@ class Browser:
     async def end(self) -> None:
         """End the process, and remove its files."""
         self._is_broken = True
-        for handle in (self._resting, self._watching):
+        for handle in (self._idling, self._watching):
             if handle:
                 handle.cancel()
         await asyncio.wait({self._started}, timeout=_CLOSE)  # it would be lost if it were cancelled half-way
         for tab in self._tabs.values():
-            tab.lose(Unavailable("the browser was closed"))
+            tab.fail(Unavailable("the browser was closed"))
         if process := self._process:
             self._process = None
             self._connection.close()
@@ -214,7 +199,7 @@ class Browser:
         if self._is_broken:
             return
         for tab in self._tabs.values():
-            tab.lose(Unavailable("the browser ended while it read the page"))
+            tab.fail(Unavailable("the browser ended while it read the page"))
         self._start_ending()
 
     def _start_ending(self) -> None:
@@ -224,19 +209,19 @@ class Browser:
             task.add_done_callback(_ending.discard)
 
     def _wake(self) -> None:
-        if self._resting:
-            self._resting.cancel()
-            self._resting = None
+        if self._idling:
+            self._idling.cancel()
+            self._idling = None
         if self._watching is None and sys.platform == "linux":
             self._watching = asyncio.ensure_future(self._watch_memory())
 
-    def _rest(self) -> None:
+    def _idle(self) -> None:
         """Without a page, stop watching, and end after a while."""
         if self._watching:
             self._watching.cancel()
             self._watching = None
-        if self._resting is None:
-            self._resting = asyncio.get_running_loop().call_later(_MAX_IDLE, self._start_ending)
+        if self._idling is None:
+            self._idling = asyncio.get_running_loop().call_later(_MAX_IDLE, self._start_ending)
 
     async def _watch_memory(self) -> None:
         """
@@ -254,7 +239,6 @@ class Browser:
             await asyncio.sleep(_POLL)
 
     def _explain_crash(self) -> WebSearchError:
-        """Make the error for a page whose renderer has just ended."""
         if time.monotonic() - self._ended_one < _CRASH:
             return TooLarge(f"the page needs more than {self.launch.memory // 2**20} MiB of memory")
         return BadResponse("the page crashed the browser's process for it")
@@ -266,19 +250,13 @@ def find_descendants(pid: int) -> list[int]:
     waiting = [pid]
     while waiting:
         one = waiting.pop()
-        for thread in _list_threads(one):
-            with contextlib.suppress(OSError):
-                children = [int(child) for child in Path(f"/proc/{one}/task/{thread}/children").read_text().split()]
-                found += children
-                waiting += children
+        with contextlib.suppress(OSError):  # it has ended
+            for thread in list(Path(f"/proc/{one}/task").iterdir()):
+                with contextlib.suppress(OSError):
+                    children = [int(child) for child in (thread / "children").read_text().split()]
+                    found += children
+                    waiting += children
     return found
-
-
-def _list_threads(pid: int) -> list[str]:
-    try:
-        return [entry.name for entry in Path(f"/proc/{pid}/task").iterdir()]
-    except OSError:
-        return []
 
 
 def resident(pid: int) -> int:
@@ -362,16 +340,7 @@ async def _end(browsers: dict[Launch, Browser]) -> None:
 
 async def _in_thread(work: Callable[[], T]) -> T:
     """Run blocking *work* in a thread of its own: at exit, pools of threads take no more."""
-    done: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            done.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
-            done.set_exception(error)
-
-    threading.Thread(target=run, name="websearch-browser-process", daemon=True).start()
-    return await asyncio.wrap_future(done)
+    return await asyncio.wrap_future(start_thread(work, "websearch-browser-process"))
 
 
 _inherited: list[Browser] = []  # by a forked child: the collector of garbage would close what is the parent's

@@ -102,13 +102,8 @@ class Launch:
 
     def make_flags(self, proxy: str, address: str, profile: str) -> list[str]:
         """
-        Return the flags.
-
-        Args:
-            proxy: The URL of the gate that the browser's own requests meet.
-            address: The one address that the browser may resolve.
-            profile: The folder for its files.
-
+        Return the flags. *proxy* is the URL of the gate that the browser's own requests meet, *address* the one that it
+        may resolve, and *profile* the folder for its files.
         """
         return [
             *_QUIET,
@@ -129,11 +124,6 @@ class Launch:
 class Process:
     """
     A running browser, its two pipes and its folder.
-
-    Args:
-        launch: How to start it.
-        proxy: The URL of the gate for its own requests.
-        address: The one address that it may resolve.
 
     Raises:
         ConfigurationError: There is no browser, or this user cannot start it in a sandbox.
@@ -195,7 +185,6 @@ class Process:
                 self._said.append(line)
 
     def explain(self) -> ConfigurationError | Unavailable:
-        """Make the error for a browser that ended before it was ready."""
         said = b"".join(self._said).decode("utf-8", "replace")
         if self._sandbox and any(sign in said for sign in _NO_SANDBOX):
             return ConfigurationError(

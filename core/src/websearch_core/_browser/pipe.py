@@ -42,14 +42,7 @@ class Session:
 
 
 class Connection:
-    """
-    A connection to a browser. Its methods belong to the running event loop.
-
-    Args:
-        read_fd: Where the browser's messages come from; closed with the connection.
-        write_fd: Where ours go; closed, too.
-
-    """
+    """A connection to a browser, which closes both pipes. Its methods belong to the running event loop."""
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
         self._loop = asyncio.get_running_loop()
@@ -73,12 +66,8 @@ class Connection:
 
     async def send(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> dict[str, Any]:
         """
-        Send a command and return its result.
-
-        Raises:
-            CommandFailed: The browser refused it.
-            Gone: The browser or the session ended first.
-
+        Send a command and return its result. Raise `CommandFailed` if the browser refuses it, `Gone` if the browser or
+        the session ends first.
         """
         if self.ended.done():
             raise Gone("the browser has gone")
@@ -107,13 +96,13 @@ class Connection:
 
     def _read(self, fd: int) -> None:
         """Read messages until the browser closes its side; one that is too long ends the connection."""
-        rest = bytearray()
+        unread = bytearray()
         try:
-            while (data := os.read(fd, _CHUNK)) and len(rest) <= _MAX_MESSAGE:
-                rest += data
+            while (data := os.read(fd, _CHUNK)) and len(unread) <= _MAX_MESSAGE:
+                unread += data
                 if b"\0" in data:
-                    *messages, last = rest.split(b"\0")
-                    rest = bytearray(last)
+                    *messages, last = unread.split(b"\0")
+                    unread = bytearray(last)
                     parsed = [_parse(one) for one in messages]
                     self._loop.call_soon_threadsafe(self._take, parsed)
         except (OSError, ValueError, RuntimeError):  # not a message, or one nested too deeply, or the loop has ended

@@ -32,10 +32,7 @@ class Rendered(Response):
     """
     A page as the browser shows it: ``content`` is the final DOM as HTML.
 
-    Args:
-        notes: What was refused and what was done, as sentences.
-        files: What was asked for besides, by file name.
-
+    ``notes`` are sentences about what was refused and what was done; ``files`` has what was asked for besides, by name.
     """
 
     notes: tuple[str, ...] = ()
@@ -68,7 +65,6 @@ class Renderer:
         proxies: Proxies | None = None,
         credentials: OriginCredentials | None = None,
     ) -> Future[Response]:
-        """Start to render the page that *request* names."""
         from .host import host
 
         return host.submit(lambda: self._render(request, guard, line, proxies, credentials))
@@ -110,6 +106,8 @@ class Renderer:
         html = shown.html.encode("utf-8", "replace")
         here = guard.check(shown.url)
         files = await capture(tab, self.captures, request.max_bytes)
+        if refused := tab.gate.traffic.refused:
+            tab.note(f"{refused} request{'s were' if refused > 1 else ' was'} refused")
         return replace(_answer(shown.document, html, here, tab, cut=shown.cut), files=files)
 
 
@@ -122,10 +120,5 @@ def _answer(
         headers=document.headers | {"content-type": document.media_type},
         content=content,
         truncated=cut or (tab is not None and tab.truncated),
-        notes=_notes(tab) if tab else (),
+        notes=tuple(tab.notes) if tab else (),
     )
-
-
-def _notes(tab: Tab) -> tuple[str, ...]:
-    refused = tab.gate.traffic.refused
-    return (*tab.notes, *([f"{refused} request{'s were' if refused > 1 else ' was'} refused"] if refused else ()))

@@ -63,18 +63,10 @@ class Clock:
 
 async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
     """
-    Wait until the page says nothing new.
+    Wait until the page says nothing new; return False if there was no end to it.
 
     A page that has its text is done after *quiet* milliseconds of its own time; one that says next to nothing, or shows
     a spinner, gets more. Clocks that tick, tickers, and requests that never end do not hold it up.
-
-    Args:
-        clock: The page and its time.
-        quiet: Milliseconds of the page's time without new text.
-
-    Returns:
-        False if there was no end to it.
-
     """
     tab, loop = clock.tab, asyncio.get_running_loop()
     page, silent = _Progress(loop.time()), 0

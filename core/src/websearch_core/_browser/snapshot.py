@@ -42,15 +42,10 @@ class Snapshot(NamedTuple):
 
 async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
     """
-    Bring a page to where a reader has seen all of it, and return what it shows.
+    Bring a page to where a reader has seen all of it, and return what it shows, up to *max_length* characters of HTML.
 
     It is waited for, consent walls are declined, it is scrolled to its end, and what is closed is opened. The notes of
     *tab* say so.
-
-    Args:
-        tab: The page, which has begun to load.
-        document: The answer that began it.
-        max_length: Maximum characters of HTML.
 
     Raises:
         TimedOut: Its scripts never end, and cannot be ended.
@@ -78,7 +73,7 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
         if before is None:
             await tab.stop_scripts()
     shown = await _take(tab, document, max_length)
-    if before and _place(before.url) != _place(shown.url):  # a control led elsewhere
+    if before and before.url.partition("#")[0] != shown.url.partition("#")[0]:  # a control led elsewhere
         return before
     return shown
 
@@ -97,7 +92,3 @@ async def _take(tab: Tab, document: Document, max_length: int) -> Snapshot:
             )
         return Snapshot(tab.document or document, shown["url"], shown["html"], shown["cut"])
     raise TimedOut("the page's scripts never end")
-
-
-def _place(url: str) -> str:
-    return url.partition("#")[0]

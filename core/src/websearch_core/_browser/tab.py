@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,12 +50,6 @@ class Network:
 
     loading: set[str] = field(default_factory=set)
     requests: int = 0
-    moved: float = field(default_factory=time.monotonic)  # when something last began, arrived or ended
-
-    @property
-    def quiet(self) -> float:
-        """Seconds in which nothing began, arrived or ended."""
-        return time.monotonic() - self.moved
 
 
 class Tab:
@@ -94,15 +87,10 @@ class Tab:
 
     async def send(self, method: str, params: dict[str, Any] | None = None, *, timeout: float = 10.0) -> dict[str, Any]:
         """
-        Send a command to the page.
-
-        Args:
-            method: The command of the DevTools protocol.
-            params: Its parameters.
-            timeout: Seconds to wait for its result.
+        Send a command to the page, and return its result.
 
         Raises:
-            TimeoutError: The page is too busy to answer.
+            TimeoutError: The page is too busy to answer within *timeout* seconds.
             CommandFailed: The browser refuses the command.
             WebSearchError: The page crashed, or the browser ended.
 
@@ -117,11 +105,8 @@ class Tab:
 
     async def set_up(self, max_size: int) -> None:
         """
-        Make the page ready: its bounds, and what it can find out about its browser.
-
-        Args:
-            max_size: Maximum bytes of the main document, decompressed.
-
+        Make the page ready: its bounds, and what it can find out about its browser. *max_size* bounds the bytes of the
+        main document, decompressed.
         """
         self._max_size = max_size
         metrics = {"width": _WIDTH, "height": _HEIGHT, "deviceScaleFactor": 1, "mobile": False}
@@ -184,13 +169,9 @@ class Tab:
 
         It runs in an isolated world: it sees the page's elements, but nothing that its scripts have replaced.
 
-        Args:
-            script: The expression.
-            timeout: Seconds it may take.
-
         Raises:
             ScriptError: It threw an exception, or its value is not JSON.
-            TimeoutError: The page is too busy to answer.
+            TimeoutError: The page is too busy to answer within *timeout* seconds.
             WebSearchError: The page crashed, or the browser ended.
 
         """
@@ -236,12 +217,12 @@ class Tab:
 
     async def close(self) -> None:
         """Drop the context with everything in it."""
-        self.lose(Unavailable("the page was closed"))
+        self.fail(Unavailable("the page was closed"))
         for task in tuple(self._tasks):
             task.cancel()
         await self._connection.send("Target.disposeBrowserContext", {"browserContextId": self.context})
 
-    def lose(self, error: WebSearchError) -> None:
+    def fail(self, error: WebSearchError) -> None:
         """Give up on the page: whatever waits for it gets *error*, and so does every later question."""
         self._lost = self._lost or error
         self._connection.forget(self._session)
@@ -279,13 +260,10 @@ class Tab:
             case "Network.requestWillBeSent":
                 self._begin(params)
             case "Network.responseReceived":
-                self.network.moved = time.monotonic()
                 self._take_document(params)
             case "Network.dataReceived":
-                self.network.moved = time.monotonic()
                 self._measure(params)
             case "Network.loadingFinished" | "Network.loadingFailed":
-                self.network.moved = time.monotonic()
                 self.network.loading.discard(params["requestId"])
                 if event.endswith("Failed") and params["requestId"] == self._asking and not params.get("canceled"):
                     self._fail(params)
@@ -296,13 +274,12 @@ class Tab:
             case "Page.javascriptDialogOpening":
                 self._dismiss()
             case "Inspector.targetCrashed":
-                self.lose(self._explain_crash())
+                self.fail(self._explain_crash())
             case "Inspector.detached":
-                self.lose(Unavailable("the browser closed the page"))
+                self.fail(Unavailable("the browser closed the page"))
 
     def _begin(self, params: dict[str, Any]) -> None:
         network = self.network
-        network.moved = time.monotonic()
         network.requests += 1
         if params.get("type") not in _LONG_LIVED:
             network.loading.add(params["requestId"])
@@ -349,7 +326,6 @@ class Tab:
             raise self.gate.find_error(self.document.url) or self._spent()
 
     def _explain(self, url: str, text: str) -> WebSearchError:
-        """Make the error for a navigation that failed."""
         found = _NET_ERROR.search(text)
         code = found[1] if found else ""
         if refused := self.gate.find_error(url):

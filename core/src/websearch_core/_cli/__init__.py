@@ -8,6 +8,7 @@ that ``--version``, ``--help`` and completion in a shell are quick.
 from __future__ import annotations
 
 import io
+import logging
 import os
 import signal
 import sys
@@ -36,6 +37,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack characters of a page
+    logging.getLogger("websearch_core.client._rendering").setLevel(logging.ERROR)  # an error says the same, with a note
     app()
 
 

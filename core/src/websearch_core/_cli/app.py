@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -12,14 +13,6 @@ from typer.core import TyperGroup
 
 from ..errors import InvalidOption
 from . import print_version
-from .commands.cache import cache
-from .commands.doctor import doctor
-from .commands.index import index
-from .commands.providers import providers
-from .commands.read import read
-from .commands.search import search
-from .commands.setup import setup
-from .commands.usage import usage
 from .output import EXIT_CODES, print_json
 
 _UsageError: Any = typer.BadParameter.__base__  # click's, or typer's own: that depends on the version of typer
@@ -93,6 +86,7 @@ def websearch(
     """Search the web and read pages."""
 
 
-for _command in (search, read, index, providers, usage, setup, cache):
-    app.command(epilog=EXIT_CODES)(_command)
-app.command(epilog="Exit codes: 0 everything works; 1 something does not; 2 wrong usage or configuration.")(doctor)
+# Each is the function of that name in the module of that name in `commands`; the help lists them in this order.
+for _name in ("search", "read", "index", "providers", "usage", "setup", "cache", "doctor"):
+    _module = import_module(f"{__package__}.commands.{_name}")
+    app.command(epilog=getattr(_module, "EPILOG", EXIT_CODES))(getattr(_module, _name))

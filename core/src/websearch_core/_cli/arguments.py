@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from .._text.choices import Format
-from ..errors import ConfigurationError, InvalidOption
+from ..errors import ConfigurationError
 from .completion import complete_option
+from .output import show_progress
 
 if TYPE_CHECKING:
     from ..client import WebSearch
@@ -45,14 +46,8 @@ Internal = Annotated[
         "replaces internal in the settings; repeatable",
     ),
 ]
-NoCache = Annotated[
-    bool,
-    typer.Option("--no-cache", help="Ask the service even if the cache has an answer"),
-]
-Robots = Annotated[
-    bool,
-    typer.Option("--robots", help="Read only what the robots.txt of the page's site allows"),
-]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the service even if the cache has an answer")]
+Robots = Annotated[bool, typer.Option("--robots", help="Read only what the robots.txt of the page's site allows")]
 ProviderOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -64,11 +59,36 @@ ProviderOption = Annotated[
 ]
 
 
-def fresh_if(wanted: bool) -> AbstractContextManager[None]:
-    """Return a block in which services are asked whatever the cache holds, if that is *wanted*."""
-    from ..layers import no_cache
+@contextmanager
+def open_web(
+    doing: str, options: Mapping[str, Mapping[str, Any]], *, no_cache: bool, **arguments: Any
+) -> Iterator[WebSearch]:
+    """
+    Make the `WebSearch` of a command, and show progress while it is used.
 
-    return no_cache() if wanted else nullcontext()
+    Args:
+        doing: What is done, as ``Searching``.
+        options: The options of providers, as `parse_options` returns them.
+        no_cache: Ask the services whatever the cache holds.
+        arguments: Those of the `WebSearch`.
+
+    Raises:
+        ConfigurationError: One of them is wrong, or a provider with options is not used.
+
+    """
+    from .. import layers
+    from ..client import WebSearch
+    from ..settings import Settings
+
+    with WebSearch(settings=Settings.load(providers=options), **arguments) as web, show_progress(doing):
+        used = {leaf.name for chain in (web.provider, web.reader) for leaf in layers.leaves(chain)}
+        for name in options.keys() - used:
+            raise ConfigurationError(
+                f"--option: {name} is not used here; choose it with --provider or --reader (used: "
+                f"{', '.join(sorted(used))})"
+            )
+        with layers.no_cache() if no_cache else nullcontext():
+            yield web
 
 
 def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:
@@ -101,45 +121,6 @@ def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:
             )
         parsed.setdefault(name, {})[option] = _parse_value(text.strip())
     return parsed
-
-
-def require_used(options: Iterable[str], web: WebSearch) -> None:
-    """
-    Check that each provider with options is one that *web* asks.
-
-    Raises:
-        ConfigurationError: One is not, so that its options would be ignored.
-
-    """
-    from ..layers import leaves
-
-    used = {leaf.name for chain in (web.provider, web.reader) for leaf in leaves(chain)}
-    for name in options:
-        if name not in used:
-            raise ConfigurationError(
-                f"--option: {name} is not used here; choose it with --provider or --reader (used: "
-                f"{', '.join(sorted(used))})"
-            )
-
-
-def require_url(url: str) -> None:
-    """
-    Check that *url* has a scheme.
-
-    Raises:
-        InvalidOption: It has none; the message says what was probably meant.
-
-    """
-    if "://" not in url:
-        meant = f"; did you mean https://{url.lstrip('/')}?" if looks_like_a_site(url) else ", https:// included"
-        raise InvalidOption(f"url: give the whole URL{meant}")
-
-
-def looks_like_a_site(text: str) -> bool:
-    """Return whether *text* is a URL that only lacks ``https://``."""
-    host = text.lstrip("/").partition("/")[0].partition("?")[0].partition(":")[0]
-    last = host.rpartition(".")[2]
-    return host == "localhost" or ("." in host.strip(".") and len(last) > 1 and last.isalpha() and " " not in host)
 
 
 def _parse_value(text: str) -> Any:

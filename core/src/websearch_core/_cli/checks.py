@@ -29,6 +29,7 @@ from ..settings import Settings
 from ..settings._build import collect_options
 from ..settings._sources import DEFAULT, Source
 from ..settings._values import CONCERNS, PARTS
+from .output import show_progress
 
 PROBE = "https://example.com/"  # reserved for such uses (RFC 2606), and run by IANA
 
@@ -91,6 +92,16 @@ def run_checks(names: list[str], settings: Settings, *, ping: bool = False) -> F
     return checked
 
 
+def try_alone(names: list[str], settings: Settings, doing: str, *, ping: bool = False) -> list[Check]:
+    """Run checks by a client of their own, which must not fail on the settings that they check."""
+    from ..client import WebSearch
+    from ..providers import Direct, DuckDuckGo
+
+    alone = settings.override(enabled=True, search_options={"unsupported": "note"})
+    with WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=alone) as web, show_progress(doing):
+        return web.run(run_checks(names, settings, ping=ping))
+
+
 def find_in_use(settings: Settings) -> list[str]:
     """Return the names of the providers that have settings, or that would be chosen now."""
     configured = [
@@ -137,33 +148,22 @@ def list_settings(names: list[str], settings: Settings) -> list[Setting]:
     return found
 
 
-def without_effect(settings: Settings) -> Settings:
-    """Return *settings* for a `WebSearch` that only runs checks: it must not fail on what they check."""
-    return settings.override(enabled=True, search_options={"unsupported": "note"})
-
-
 def _list_entries(name: str, settings: Settings) -> Iterator[Setting]:
     value = getattr(settings, name)
     if name in PARTS:
         for part, one in (value if isinstance(value, Mapping) else vars(value)).items():
-            yield _setting(f"{name}.{part}", _to_plain(one), settings.source(name, part))
+            yield _setting(f"{name}.{part}", one, settings.source(name, part))
     elif name == "layers":
         for layer, table in value.items():
             for option, one in table.items():
-                yield _setting(f"layers.{layer}.{option}", _to_plain(one), settings.source("layers", layer, option))
+                yield _setting(f"layers.{layer}.{option}", one, settings.source("layers", layer, option))
     elif name in CONCERNS:
         kind = settings.chosen_layer(name)
         yield _setting(name, kind, settings.source(name))
         for option, found in settings.layer_options(str(kind)).items():
-            yield _setting(f"{name}.{option}", _to_plain(found.value), found.source)
+            yield _setting(f"{name}.{option}", found.value, found.source)
     elif name != "providers":
-        yield _setting(name, _to_plain(value), settings.source(name))
-
-
-def _to_plain(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_to_plain(one) for one in value]
-    return value if value is None or isinstance(value, str | int | float) else str(value)
+        yield _setting(name, value, settings.source(name))
 
 
 def describe_environment(settings: Settings) -> dict[str, Any]:
@@ -273,7 +273,9 @@ def _list_options(name: str, settings: Settings) -> list[Setting]:
 
 
 def _setting(name: str, value: Any, source: Source) -> Setting:
-    plain = value if isinstance(value, str | int | float | list | tuple | None) else str(value)
+    plain: Any = value if isinstance(value, str | int | float | None) else str(value)
+    if isinstance(value, list | tuple):
+        plain = [one if isinstance(one, str | int | float) else str(one) for one in value]
     if isinstance(plain, str) and "://" in plain:  # such as that of a Redis
         plain = _without_credentials(plain)
     return Setting(name, plain, str(source), source.trusted)

@@ -43,13 +43,29 @@ def print_response(response: SearchResponse, form: Format) -> None:
             print_line(f"Image: {join_lines(image.description) or '(no description)'} — {image.url}")
 
 
-def print_page(page: Page, form: Format) -> None:
-    """Print a page."""
-    from ..render import page_as_json, render_page
+def print_pages(pages: Sequence[Page | WebSearchError], form: Format) -> None:
+    """Print pages, and the errors of those that cannot be read; exit with the code of the first error."""
+    from ..render import error_as_json, page_as_json
 
+    errors = [page for page in pages if isinstance(page, WebSearchError)]
     if form == "json":
-        print_json(page_as_json(page))
-    elif form == "markdown":
+        made = [error_as_json(page) if isinstance(page, WebSearchError) else page_as_json(page) for page in pages]
+        print_json(made if len(made) > 1 else made[0])
+    else:
+        for number, page in enumerate(pages):
+            if isinstance(page, WebSearchError):
+                _print_error(page, where=page.url)
+            else:
+                typer.echo("\n" * bool(number), nl=False)
+                _print_page(page, form)
+    if errors:
+        raise typer.Exit(exit_code(type(errors[0])))
+
+
+def _print_page(page: Page, form: Format) -> None:
+    from ..render import render_page
+
+    if form == "markdown":
         print_markdown(render_page(page, form))
     elif sys.stdout.isatty():
         from .terminal import show_page
@@ -129,22 +145,28 @@ def report_errors(form: Format) -> Iterator[None]:
     try:
         yield
     except WebSearchError as error:
-        from ..render import error_as_json, render_error
+        from ..render import error_as_json
 
         if form == "json":
             print_json(error_as_json(error))
         else:
-            _print_error(escape_line(render_error(error)))
+            _print_error(error)
         raise typer.Exit(exit_code(type(error))) from error
 
 
-def _print_error(line: str) -> None:
+def _print_error(error: WebSearchError, where: str | None = None) -> None:
+    """Print an error, and what a person can do about it: the notes, which no model reads."""
+    from ..render import render_error
+
+    line = escape_line(f"{render_error(error)} ({where})" if where else render_error(error))
     if sys.stderr.isatty():
         from .terminal import show_error
 
         show_error(line)
     else:
         typer.echo(line, err=True)
+    for note in getattr(error, "__notes__", ()):
+        typer.echo(escape_line(note), err=True)
 
 
 @contextmanager

@@ -145,12 +145,11 @@ def store_key(name: str, key: str) -> str:
     """
     if key.startswith("keyring:") or importlib.util.find_spec("keyring") is None:
         return key
-    import keyring
-    from keyring.errors import KeyringError
-
     try:
+        import keyring
+
         keyring.set_password("websearch", name, key)
         stored = keyring.get_password("websearch", name)
-    except KeyringError:  # such as NoKeyringError: none on this system, or it is locked
+    except Exception:  # noqa: BLE001 - backends raise anything: there is none, it is locked, or it is broken
         return key
     return f"keyring:websearch/{name}" if stored == key else key

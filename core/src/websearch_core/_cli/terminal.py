@@ -25,6 +25,7 @@ from .escaping import join_lines, strip_controls
 
 _WIDTH = 100  # longer lines of prose are hard to read
 _INDENT = 3
+_SHORT = 24  # characters of a cell that is not wrapped
 _STYLES = {"ready": "green"}  # cells of tables
 
 
@@ -94,8 +95,9 @@ def show_markdown(text: str) -> None:
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Show a table, without lines between its rows."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    for number, column in enumerate(columns):  # what is short stays whole, and the rest is wrapped
+        longest = max((len(row[number]) for row in rows), default=0)
+        table.add_column(column, overflow="fold", no_wrap=longest <= _SHORT)
     for row in rows:
         table.add_row(*(Text(cell, _STYLES.get(cell, "")) for cell in row))
     _console().print(table)

@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any, cast
 
 from .._runtime.deadline import _MIN_TIMEOUT, clamp
-from ..errors import AuthenticationError, TimedOut, Unavailable, UnsafeURL
-from ..flow._branches import current_branch
+from .._runtime.scope import current_call
+from ..errors import AuthenticationError, TimedOut, Unavailable
 from .guard import Guard
 from .head import HeadBound
 from .lookup import Line
@@ -30,15 +30,8 @@ _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC
 
 class GuardedBackend:
     """
-    An httpcore network backend that connects only where the guard allows it, and only before the deadline.
-
-    Args:
-        core: The module ``httpcore`` or ``httpcore2``.
-        inner: Its network backend, which opens the connections.
-        guard: The policy for pages; None allows all addresses.
-        line: The queue for look-ups of names.
-        way: Which proxies to go through, if any.
-
+    An httpcore network backend that connects only where *guard* allows it (None: anywhere), and only before the
+    deadline. *inner* is that of *core*, which is ``httpcore`` or ``httpcore2``.
     """
 
     def __init__(self, core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None = None) -> None:
@@ -78,12 +71,6 @@ class GuardedBackend:
                 failure = error
         raise failure or Unavailable("the name has no address")
 
-    def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
-        raise UnsafeURL("pages cannot be read from a Unix socket")
-
-    def sleep(self, seconds: float) -> None:
-        self._inner.sleep(seconds)
-
 
 class _Stream:
     """
@@ -101,7 +88,7 @@ class _Stream:
         if self._unsent:
             with suppress(self._core.WriteError):  # the server may have answered before it hung up
                 self._send(timeout)
-        branch = current_branch()
+        branch = current_call().branch
         with branch.interruptible(self._shut_down) if branch is not None else nullcontext():
             data = cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
         self.head.count(len(data))
@@ -192,12 +179,6 @@ class AsyncGuardedBackend:
                 attempt.add_done_callback(_close_loser)
                 attempt.cancel()
         raise failure or Unavailable("the name has no address")
-
-    async def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
-        raise UnsafeURL("pages cannot be read from a Unix socket")
-
-    async def sleep(self, seconds: float) -> None:
-        await self._inner.sleep(seconds)
 
 
 def _close_loser(attempt: asyncio.Task[Any]) -> None:

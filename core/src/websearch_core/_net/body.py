@@ -16,14 +16,7 @@ OFFERED = "gzip, deflate"  # the encodings we accept; any other in a response is
 
 
 class BoundedBody:
-    """
-    Collects a body as it arrives, up to *most* decompressed bytes.
-
-    Args:
-        encoding: The ``Content-Encoding`` header.
-        most: Maximum number of decoded bytes to keep.
-
-    """
+    """Collects a body with the ``Content-Encoding`` *encoding* as it arrives, up to *most* decompressed bytes."""
 
     def __init__(self, encoding: str, most: int) -> None:
         self.content = bytearray()
@@ -32,12 +25,14 @@ class BoundedBody:
         self._parts_left = _FREE_PARTS + most // _PART
         self._has_too_many_parts = False
         self._began = time.monotonic()
-        self._inflate = _make_inflater(encoding)
+        self._inflate = _make_inflater(encoding) if encoding else None
 
     def add(self, raw: bytes) -> Iterator[None]:
         """Add the bytes that arrived, in steps: an event loop does something else in between."""
         self._arrived += len(raw)
-        self._count_part()
+        self._parts_left -= 1
+        if self._parts_left < 0 and -self._parts_left > _PARTS_PER_SECOND * (time.monotonic() - self._began):
+            self._has_too_many_parts = True
         while True:
             yield
             room = self._most + 1 - len(self.content)
@@ -54,11 +49,6 @@ class BoundedBody:
     def is_full(self) -> bool:
         """True if reading more is useless: enough arrived, or in too many parts. It may all decode to nothing."""
         return len(self.content) > self._most or self._arrived > self._most or self._has_too_many_parts
-
-    def _count_part(self) -> None:
-        self._parts_left -= 1
-        if self._parts_left < 0 and -self._parts_left > _PARTS_PER_SECOND * (time.monotonic() - self._began):
-            self._has_too_many_parts = True
 
     @property
     def truncated(self) -> bool:

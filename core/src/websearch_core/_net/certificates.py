@@ -9,23 +9,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-_PLACES = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # what the HTTP libraries read
+_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # what the HTTP libraries read
 
 
 def trusted(library: str, *, trust_env: bool) -> ssl.SSLContext:
     """
     Return the certificates that *library* trusts: the same context, until they change.
 
-    A context has no connections and no sessions, so those who share one share nothing of their traffic.
-
-    Args:
-        library: The HTTP library.
-        trust_env: Whether variables of the environment may name other certificates.
-
+    With *trust_env*, variables of the environment may name others. A context has no connections and no sessions, so
+    those who share one share nothing of their traffic.
     """
-    named = [os.environ.get(name, "") for name in _PLACES] if trust_env else []
-    places = (*named, ssl.get_default_verify_paths().openssl_cafile)
-    return _load(library, trust_env, (os.environ.get("SSLKEYLOGFILE"), *map(_describe, places)))
+    named = [os.environ.get(name, "") for name in _VARIABLES] if trust_env else []
+    paths = (*named, ssl.get_default_verify_paths().openssl_cafile)
+    return _load(library, trust_env, (os.environ.get("SSLKEYLOGFILE"), *map(_describe, paths)))
 
 
 @lru_cache(maxsize=8)

@@ -65,6 +65,7 @@ class DirectClient:
         line: Line,
         proxies: Proxies | None = None,
     ) -> None:
+        user_agent()  # reads files, which no request should do
         self._http = importlib.import_module(library)
         core = importlib.import_module(_CORES[library])
         trust_env = guard is None  # proxies and certificates of the environment must not affect pages
@@ -80,9 +81,8 @@ class DirectClient:
         for pattern, transport in (("https://", self._client._transport), *self._client._mounts.items()):
             if transport is not None:  # None for hosts in NO_PROXY
                 way = Way(proxies, getattr(pattern, "scheme", "https"), is_service=guard is None) if proxies else None
-                inner = transport._pool  # httpx has no public way; tests/core/net/test_sender.py pins it
-                inner._network_backend = self._guard(core, inner._network_backend, guard, line, way)
-                transport._pool = self._make_pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way)
+                # httpx has no public way; tests/core/net/test_sender.py pins it
+                transport._pool = self._make_pool(core, transport._pool, guard, line, way)
 
     def build_request(
         self,
@@ -98,23 +98,26 @@ class DirectClient:
         """
         Build a request as the client of the library would.
 
-        It gets all its headers at once: the library would make each several times while it completes them.
+        It gets all its headers at once: the library would make each several times while it completes them. The names
+        in *headers* are written ``Like-This``, so that they replace the usual ones.
         """
         address = _parse_url(self._http.URL, url)
         if params is not None:
             address = self._http.URL(address, params=params)
-        media_type, content = self._encode_body(json, data)
+        media_type, content = "", b""
+        if json is not None:
+            media_type, content = "application/json", _to_json(json).encode()
+        elif data:
+            media_type, content = "application/x-www-form-urlencoded", str(self._http.QueryParams(data)).encode()
         usual = {"Host": address.netloc.decode("ascii"), "Accept": "*/*", "Connection": "keep-alive"}
         if media_type:
             usual["Content-Type"] = media_type
         if content or method.upper() in _WITH_BODY:
             usual["Content-Length"] = str(len(content))
-        own = {name.lower() for name in headers}
-        missing = {name: value for name, value in usual.items() if name.lower() not in own}
         request = self._http.Request(
             method,
             address,
-            headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in {**missing, **headers}.items()],
+            headers={**usual, **headers},
             stream=self._http.ByteStream(content),
             extensions={"timeout": dict(zip(("connect", "read", "write", "pool"), timeout, strict=True))},
         )
@@ -126,24 +129,12 @@ class DirectClient:
         return self._client._transport_for_url(request.url).handle_request(request)
 
     def close(self) -> None:
-        """Close all connections."""
         self._client.close()
 
-    def _encode_body(self, json: Any, form: Mapping[str, str] | None) -> tuple[str, bytes]:
-        """Return the media type of a body and the body, which may be empty."""
-        if json is not None:
-            return "application/json", _to_json(json).encode()
-        if form:
-            return "application/x-www-form-urlencoded", str(self._http.QueryParams(form)).encode()
-        return "", b""
-
     @staticmethod
-    def _guard(core: Any, backend: Any, guard: Guard | None, line: Line, way: Way | None) -> Any:
-        return GuardedBackend(core, backend, guard, line, way)
-
-    @staticmethod
-    def _make_pool(core: Any, inner: Any, most_idle: int, way: Way | None) -> Any:
-        return Pool(core, inner, most_idle, way)
+    def _make_pool(core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None) -> Any:
+        inner._network_backend = GuardedBackend(core, inner._network_backend, guard, line, way)
+        return Pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way)
 
 
 class AsyncDirectClient(DirectClient):
@@ -153,20 +144,15 @@ class AsyncDirectClient(DirectClient):
     _transport = "AsyncHTTPTransport"
 
     def send(self, request: Any, **_: Any) -> Any:
-        """Do the same as `DirectClient.send`."""
         return self._client._transport_for_url(request.url).handle_async_request(request)
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._client.aclose()
 
     @staticmethod
-    def _guard(core: Any, backend: Any, guard: Guard | None, line: Line, way: Way | None) -> Any:  # noqa: ARG004
-        return AsyncGuardedBackend(AsyncioBackend(core), guard, line, way)
-
-    @staticmethod
-    def _make_pool(core: Any, inner: Any, most_idle: int, way: Way | None) -> Any:
-        return AsyncPool(core, inner, most_idle, way)
+    def _make_pool(core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None) -> Any:
+        inner._network_backend = AsyncGuardedBackend(AsyncioBackend(core), guard, line, way)
+        return AsyncPool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way)
 
 
 @lru_cache(maxsize=64)
@@ -194,18 +180,7 @@ def parse_contact(value: Any) -> str:
 
 
 @cache
-def _find_name() -> str:
-    return f"websearch-core/{version('websearch-core')}"  # it reads files
-
-
 def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
-    """
-    Return the default ``User-Agent``.
-
-    Args:
-        contact: How to reach who sends the requests.
-        for_pages: Whether it is for the servers of pages, which know the form that browsers use.
-
-    """
-    place = contact or _HOME
-    return f"Mozilla/5.0 (compatible; websearch-core; +{place})" if for_pages else f"{_find_name()} (+{place})"
+    """Return the default ``User-Agent``: the servers of pages know the form that browsers use."""
+    name = "Mozilla/5.0 (compatible; websearch-core; " if for_pages else f"websearch-core/{version('websearch-core')} ("
+    return f"{name}+{contact or _HOME})"

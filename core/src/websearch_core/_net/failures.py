@@ -12,10 +12,10 @@ import ssl
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 from urllib.parse import urlsplit
 
+from .._runtime.scope import current_call, scope
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Request
 from ..flow._redaction import SecretRequest, keys_in, without_keys
@@ -44,54 +44,52 @@ def translate_errors(request: Request, proxy: Proxy | None = None) -> Iterator[l
     Yields a list, to which to add the answer as soon as it begins: the messages say whether it did.
     """
     answers: list[Any] = []
-    place = "the page's server" if request.guarded else "the service"
-    place += f" through the proxy {proxy}" if proxy else ""
-    late = f"no answer from {place} within the time allowed"
-    sending = _sending.set(request)
     try:
-        with _remove_request(request):
+        with scope(request=request):
             yield answers
-    except WebSearchError:
-        raise
-    except TimeoutError as error:
-        raise TimedOut(late) from error
-    except _find_error_types("TimeoutException") as error:
-        raise TimedOut(late) from error
-    except _find_error_types("LocalProtocolError", "UnsupportedProtocol", "InvalidURL") as error:
+    except Exception as error:
+        _remove_request(error, request)
+        server = "the page's server" if request.guarded else "the service"
+        server += f" through the proxy {proxy}" if proxy else ""
+        ours = _translate(error, request, server, has_begun=bool(answers))
+        if ours is error:
+            raise
+        raise ours from error
+
+
+def _translate(error: Exception, request: Request, server: str, *, has_begun: bool) -> Exception:
+    """Return our error for *error*; itself if it is ours, or a bug."""
+    if isinstance(error, WebSearchError):
+        return error
+    if isinstance(error, (TimeoutError, *_find_error_types("TimeoutException"))):
+        return TimedOut(f"no answer from {server} within the time allowed")
+    if isinstance(error, _find_error_types("LocalProtocolError", "UnsupportedProtocol", "InvalidURL")):
         if request.guarded:  # a page may have chosen the URL
-            raise UnsafeURL("no request can be sent to this URL") from error
-        raise ConfigurationError(
-            f"{urlsplit(request.url).netloc!r} is not a host that a request can be sent to"
-        ) from error
-    except _find_error_types("ConnectError") as error:
+            return UnsafeURL("no request can be sent to this URL")
+        return ConfigurationError(f"{urlsplit(request.url).netloc!r} is not a host that a request can be sent to")
+    if isinstance(error, _find_error_types("ConnectError")):
         reason = _find_root_cause(error)
         is_unknown = is_failed_lookup(reason)  # by the caller's own client; for ours, `lookup` says so
-        problem = "the host name does not resolve" if is_unknown else f"cannot connect to {place}"
+        problem = "the host name does not resolve" if is_unknown else f"cannot connect to {server}"
         failure = Unavailable(problem + ("" if is_unknown else _describe_cause(reason)))
         failure.temporary = not (is_unknown or isinstance(reason, ssl.SSLError))
-        raise failure from error
-    except UnicodeError as error:  # the caller's own client failed to parse a redirect's Location
-        raise BadResponse(f"{place} redirects to an invalid URL") from error
-    except _find_error_types("HTTPError", "StreamError") as error:
-        raise Unavailable(_describe_break(place, error, has_begun=bool(answers))) from error
-    finally:
-        _sending.reset(sending)
+        return failure
+    if isinstance(error, UnicodeError):  # the caller's own client failed to parse a redirect's Location
+        return BadResponse(f"{server} redirects to an invalid URL")
+    if isinstance(error, _find_error_types("HTTPError", "StreamError")):
+        return Unavailable(_describe_break(server, error, has_begun=has_begun))
+    return error
 
 
-@contextmanager
-def _remove_request(request: Request) -> Iterator[None]:
-    """Remove the request and its keys from any error raised: our errors are chained to those of the HTTP library."""
-    try:
-        yield
-    except Exception as error:
-        keys = keys_in(request)
-        for one in _walk_chain(error):
-            for name, value in vars(one).items():
-                if isinstance(value, _find_error_types("Request", "Response")):
-                    vars(one)[name] = None
-            if any(isinstance(arg, str) and without_keys(arg, keys) != arg for arg in one.args):
-                one.args = tuple(without_keys(arg, keys) if isinstance(arg, str) else arg for arg in one.args)
-        raise
+def _remove_request(error: Exception, request: Request) -> None:
+    """Remove the request and its keys from *error*: our errors are chained to those of the HTTP library."""
+    keys = keys_in(request)
+    for one in _walk_chain(error):
+        for name, value in vars(one).items():
+            if isinstance(value, _find_error_types("Request", "Response")):
+                vars(one)[name] = None
+        if any(isinstance(arg, str) and without_keys(arg, keys) != arg for arg in one.args):
+            one.args = tuple(without_keys(arg, keys) if isinstance(arg, str) else arg for arg in one.args)
 
 
 def _walk_chain(error: BaseException) -> list[BaseException]:
@@ -114,7 +112,7 @@ class _LogRedaction(logging.Filter):
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        request = _sending.get()
+        request = current_call().request
         if request is None:
             return True
         if isinstance(record.args, tuple):
@@ -129,7 +127,6 @@ class _LogRedaction(logging.Filter):
         return True
 
 
-_sending: ContextVar[Request | None] = ContextVar("websearch_request", default=None)
 _log_redaction = _LogRedaction()
 
 
@@ -143,13 +140,13 @@ def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
     return tuple(getattr(library, name) for library in loaded for name in names if hasattr(library, name))
 
 
-def _describe_break(place: str, error: Exception, *, has_begun: bool) -> str:
+def _describe_break(server: str, error: Exception, *, has_begun: bool) -> str:
     """Say in our own words how an answer failed to arrive."""
     if isinstance(error, _find_error_types("RemoteProtocolError")) and "without sending" not in str(error):
         if str(error) == TOO_LONG:
-            return f"{place} sent headers without end, and no answer"
-        return f"{place} sent an answer that is not valid HTTP"
-    return f"{place} broke off its answer" if has_begun else f"{place} closed the connection before it answered"
+            return f"{server} sent headers without end, and no answer"
+        return f"{server} sent an answer that is not valid HTTP"
+    return f"{server} broke off its answer" if has_begun else f"{server} closed the connection before it answered"
 
 
 def _find_root_cause(error: BaseException | None) -> OSError | None:

@@ -6,8 +6,8 @@ here as ``GET http://host/...`` or ``CONNECT host:port``. The host is read stric
 judged (`Guard.judge`), and the connection goes to the very address that was judged, through the same proxy as all
 pages. One gate serves one page, so its limits are that page's, and closing it cuts everything that the page left open.
 
-A site cannot play the proxy: its 407 becomes 502, its ``Proxy-*`` fields are dropped, and no protocol is switched. Our
-own refusals carry a random mark, which distinguishes them from a site's 403.
+A site cannot answer in the proxy's name: its 407 becomes 502, its ``Proxy-*`` fields are dropped, and no protocol is
+switched. Our own refusals carry a random mark, which distinguishes them from a site's 403.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class Gate:
         limits: What the page may use.
         address: The address to listen on; see `find_own_address`.
         proxies: The proxies to go through.
-        user: The id of the user that the browser runs as. Where the system says who is at the other end of a
-            connection, programs of others are not answered. None for anybody on this machine.
+        user: The id of the user that the browser runs as; None for anybody. Where the system says who is at the other
+            end of a connection, programs of others are not answered.
 
     """
 
@@ -305,7 +305,6 @@ class Gate:
             raise ConnectionAbortedError
 
     def spend(self, what: str) -> None:
-        """Shut the gate since *what* is used up."""
         self.spent = self.spent or what
         self.shut()
 

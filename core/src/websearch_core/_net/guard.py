@@ -18,12 +18,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypedDict, Unpack
 
-from .._text.urls import Address, Origin, parse_address, serialize, split_url
-from ..errors import ConfigurationError, UnsafeURL
+from .._text.urls import Address, Network, Origin, parse_address, parse_holes, serialize, split_url
+from ..errors import UnsafeURL
 from ..models._domains import ANYWHERE, Domains
 from .system import is_own_address, resolve_host
 
-Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 Resolve: TypeAlias = Callable[[str, int], Sequence[str]]
 
 _V4_SPECIAL = [
@@ -119,33 +118,14 @@ class Guard:
         cls, entries: Iterable[str], *, domains: Domains = ANYWHERE, **system_calls: Unpack[SystemCalls]
     ) -> Guard:
         """
-        Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``.
-
-        Raises:
-            ConfigurationError: An entry is neither a network nor an origin.
-
+        Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``. Raise
+        `ConfigurationError` for an entry that is neither.
         """
-        networks: list[Network] = []
-        origins: set[Origin] = set()
-        for entry in entries:
-            if "://" in entry:
-                origins.add(_parse_origin(entry))
-                continue
-            try:
-                networks.append(ipaddress.ip_network(entry))
-            except ValueError as error:
-                raise ConfigurationError(
-                    f"allow: {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
-                    "'https://wiki.corp:8443'"
-                ) from error
-        return cls(tuple(networks), frozenset(origins), domains, **system_calls)
+        return cls(*parse_holes(entries), domains, **system_calls)
 
     def check(self, url: str) -> str:
         """
-        Check *url* strictly, without using the network.
-
-        Returns:
-            The URL as it is to be sent.
+        Check *url* strictly, without using the network; return it as it is to be sent.
 
         Raises:
             UnsafeURL: It is ambiguous, or its scheme, name, port or literal address is not allowed for pages.
@@ -158,34 +138,31 @@ class Guard:
         if (scheme, host, port) not in self.origins:
             if self._is_origin(host, port):  # `judge` does not see the scheme, and would allow it
                 raise UnsafeURL("this host and port are allowed over another scheme only")
-            self._check_host(host, port)
+            self._check_host(scheme, host, port)
         self.domains.check(url)
         return serialize(url)
 
-    def _check_host(self, host: str, port: int) -> None:
+    def _check_host(self, scheme: str, host: str, port: int) -> None:
         if port in _BLOCKED_PORTS:
             raise UnsafeURL("this port belongs to another kind of service")
         if ip := parse_address(host):
             if verdict(str(ip)) and not self._is_hole(ip):
-                raise UnsafeURL("the address is not a public one")
+                raise _refuse("the address is not a public one", host, port, scheme)
         elif not self.networks and _is_internal(host):  # with allowed networks, its address decides
-            raise UnsafeURL("the host name is an internal one")
+            raise _refuse("the host name is an internal one", host, port, scheme)
 
     def judge(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
         """
-        Return the *addresses* of *host*, in the order to try them, if all of them may be connected to.
+        Return the *addresses* of *host*, in the order to try them, if all of them may be connected to; else raise
+        `UnsafeURL`, whose message does not contain them.
 
         One non-public address refuses the whole name: honest names do not mix. Connecting has no scheme: `check` has
         already refused the URL if *host* and *port* are allowed only with another scheme.
-
-        Raises:
-            UnsafeURL: An address is not public. The message does not contain the addresses.
-
         """
         ips = [ipaddress.ip_address(address) for address in addresses]
         named = self._is_origin(host, port)
         if not all(self._may_connect(ip, named) for ip in ips):
-            raise UnsafeURL("the address is not a public one")
+            raise _refuse("the address is not a public one", host, port)
         return _alternate([str(ip) for ip in ips])
 
     def _may_connect(self, ip: Address, named: bool) -> bool:
@@ -200,14 +177,14 @@ class Guard:
         return any(ip in network for network in self.networks if network.version == ip.version)
 
 
-def _parse_origin(entry: str) -> Origin:
-    try:
-        scheme, host, port, rest = split_url(entry)
-    except UnsafeURL as error:
-        raise ConfigurationError(f"allow: {entry!r}: {error}") from error
-    if rest != "/":
-        raise ConfigurationError(f"allow: {entry!r} has a path; an origin is scheme, host and port")
-    return scheme, host, port
+def _refuse(why: str, host: str, port: int, scheme: str = "") -> UnsafeURL:
+    """Make the error, with a note for people that says how to allow it: models are shown only *why*."""
+    scheme = scheme or ("https" if port in {443, 8443} else "http")
+    shown = f"[{host}]" if ":" in host else host
+    origin = f"{scheme}://{shown}" if port in {80, 443} else f"{scheme}://{shown}:{port}"
+    error = UnsafeURL(why)
+    error.add_note(f"If it is meant to be read, allow it by internal=[{origin!r}] or --internal {origin}")
+    return error
 
 
 def _is_forbidden(ip: Address) -> bool:

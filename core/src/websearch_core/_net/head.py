@@ -12,11 +12,8 @@ _MOST = 2**18  # bytes: h11 bounds each interim answer, but not how many there a
 
 class HeadBound:
     """
-    Counts what a stream reads between a request and the end of the head of its answer.
-
-    Args:
-        core: The module ``httpcore`` or ``httpcore2``, whose errors are raised.
-
+    Counts what a stream of *core* (``httpcore`` or ``httpcore2``) reads between a request and the end of the head of
+    its answer.
     """
 
     def __init__(self, core: Any) -> None:
@@ -28,13 +25,7 @@ class HeadBound:
         self._left = _MOST
 
     def count(self, size: int) -> None:
-        """
-        Count bytes that were read.
-
-        Raises:
-            RemoteProtocolError: There were too many, and still no answer begins.
-
-        """
+        """Count bytes that were read. Raise `RemoteProtocolError` if there are too many, and still no answer begins."""
         self._left -= size
         if self._left < 0:
             raise self._core.RemoteProtocolError(TOO_LONG)

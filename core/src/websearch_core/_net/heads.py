@@ -16,23 +16,17 @@ _HOP = frozenset({"connection", "keep-alive", "te", "trailer", "upgrade"})
 
 
 class MalformedHead(Exception):
-    """A head that two programs could read differently."""
+    """A head that two programs could read differently, or that is not one at all."""
 
 
 def parse_request(head: bytes) -> tuple[str, str, Fields]:
-    """
-    Return the method, the target and the fields of a request, read strictly: only a browser sends it.
-
-    Raises:
-        MalformedHead: It is not a request as browsers write them.
-
-    """
-    line, *rest = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    """Return the method, the target and the fields of a request, read strictly: only a browser sends it."""
+    line, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     match = _REQUEST.fullmatch(line)
     if match is None:
         raise MalformedHead("not a request")
     fields: Fields = []
-    for one in rest:
+    for one in lines:
         name, colon, value = one.partition(b":")
         if not colon or not _TOKEN.fullmatch(name) or b"\n" in value or b"\r" in value or b"\0" in value:
             raise MalformedHead("a malformed field")
@@ -45,17 +39,13 @@ def parse_answer(head: bytes) -> tuple[int, bytes, Fields]:
     Return the status, the reason and the fields of an answer. Lines that are not fields are left out.
 
     A browser also ends a line at a single line feed, so that is an end here too: no field may hide in another's value.
-
-    Raises:
-        MalformedHead: It does not begin with a status.
-
     """
-    line, *rest = [one.rstrip(b"\r") for one in head.split(b"\n")]
+    line, *lines = [one.rstrip(b"\r") for one in head.split(b"\n")]
     match = _STATUS.fullmatch(line)
     if match is None:
         raise MalformedHead("not an answer")
     fields: Fields = []
-    for one in rest:
+    for one in lines:
         name, colon, value = one.partition(b":")
         if colon and _TOKEN.fullmatch(name) and b"\r" not in value and b"\0" not in value:
             fields.append((name.decode().lower(), value.strip(b" \t")))
@@ -63,13 +53,7 @@ def parse_answer(head: bytes) -> tuple[int, bytes, Fields]:
 
 
 def body_length(fields: Fields) -> int:
-    """
-    Return the length of the body of a request; 0 without one.
-
-    Raises:
-        MalformedHead: It is ambiguous, or not stated.
-
-    """
+    """Return the length of the body of a request, which must be unambiguous and stated; 0 without one."""
     lengths = {value for name, value in fields if name == "content-length"}
     chunked = any(name == "transfer-encoding" for name, _ in fields)
     if chunked or len(lengths) > 1 or not all(re.fullmatch(rb"[0-9]{1,12}", value) for value in lengths):

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import TypeAlias
 
+from .._runtime.scope import current_client
 from .._runtime.threads import Threads
-from .._runtime.turns import current_client
 from ..errors import Unavailable
 
 Ask: TypeAlias = Callable[[], Sequence[str]]
@@ -26,13 +26,7 @@ FOR_PAGES, FOR_SERVICES = (Threads("websearch-dns", MAX_THREADS, MAX_RUNNING) fo
 
 
 class Line:
-    """
-    A queue of look-ups, of which a few run at a time.
-
-    Args:
-        threads: The threads that this line shares with others.
-
-    """
+    """A queue of look-ups, of which a few run at a time, in *threads* that it shares with others."""
 
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
@@ -44,9 +38,6 @@ class Line:
         Args:
             ask: Makes the look-up, and blocks until the system has answered.
             page: The name to say in an error, if it is that of a page. Those of services may be internal.
-
-        Raises:
-            Unavailable: Too many look-ups are waiting already.
 
         """
         client = self, current_client()

@@ -28,67 +28,10 @@ OWNER = "websearch_owner"  # the extension of a request that says with whose key
 Key: TypeAlias = tuple[bytes, bytes, int, bytes]
 
 
-class _Idle:
-    """
-    Idle connections, the one used last at the end.
-
-    Args:
-        most: Maximum number of them.
-
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._waiting: dict[Any, tuple[Key, float]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
-
-    def take(self, key: Key) -> Any:
-        """Return the connection to *key* that was used last, or None."""
-        with self._lock:
-            for connection in reversed(self._waiting):
-                if self._waiting[connection][0] == key:
-                    del self._waiting[connection]
-                    return connection
-        return None
-
-    def put(self, connection: Any, key: Key) -> None:
-        """Add a connection."""
-        with self._lock:
-            self._waiting[connection] = key, time.monotonic() + KEPT
-
-    def take_surplus(self) -> list[Any]:
-        """Return the connections that are too old, and the oldest of those that are too many."""
-        now = time.monotonic()
-        surplus: list[Any] = []
-        with self._lock:
-            for connection, (_, end) in self._waiting.items():
-                if end > now and len(self._waiting) - len(surplus) <= self._most:
-                    break
-                surplus.append(connection)
-            for connection in surplus:
-                del self._waiting[connection]
-        return surplus
-
-    def take_all(self) -> list[Any]:
-        """Return all connections."""
-        with self._lock:
-            everything, self._waiting = list(self._waiting), {}
-        return everything
-
-
 class _Pool:
     """
-    What both pools share: which connections are idle, and which are in use.
-
-    Args:
-        core: The module ``httpcore`` or ``httpcore2``.
-        inner: Its pool, which creates the connections: direct ones, or through its proxy.
-        most_idle: Maximum number of idle connections.
-        way: Which proxies its connections go through, if any.
-
+    What both pools share: which connections are idle, and which are in use. Those that *inner*, a pool of *core*,
+    creates are direct ones, or go through its proxy.
     """
 
     def __init__(self, core: Any, inner: Any, most_idle: int, way: Way | None = None) -> None:
@@ -97,8 +40,9 @@ class _Pool:
         self._unsupported: type[Exception] = core.UnsupportedProtocol
         self._unavailable: type[Exception] = core.ConnectionNotAvailable
         self._is_closed = False
-        self._idle = _Idle(most_idle)
-        # And whether the end of its answer is certain. Weak: whom Ctrl-C ends before it has the answer cannot close it.
+        self._most_idle, self._lock = most_idle, threading.Lock()
+        self._idle: dict[Any, tuple[Key, float]] = {}  # and when each is too old; the one used last is at the end
+        # And whether the end of its answer is certain. Weak: an interrupted caller never closes its connection.
         self._busy: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
     def _find_key(self, request: Any) -> Key:
@@ -132,20 +76,46 @@ class _Pool:
             extensions=request.extensions,
         )
 
+    def _take_idle(self, key: Key) -> Any:
+        """Return the idle connection to *key* that was used last, or None."""
+        with self._lock:
+            for connection in reversed(self._idle):
+                if self._idle[connection][0] == key:
+                    del self._idle[connection]
+                    return connection
     def _release(self, connection: Any, key: Key, is_clear: bool) -> list[Any]:
         """Keep *connection* if it can be used again; return the connections to close."""
         is_clear = self._busy.pop(connection, True) and is_clear
         if is_clear and connection.is_idle() and not connection.is_closed() and not _has_more(connection):
-            self._idle.put(connection, key)
+            with self._lock:
+                self._idle[connection] = key, time.monotonic() + KEPT
             # Closing did nothing to a connection that was not open yet, or to one of a request that came later.
-            return self._idle.take_all() if self._is_closed else self._idle.take_surplus()
+            return self._take_all_idle() if self._is_closed else self._take_surplus()
         return [connection]
+
+    def _take_surplus(self) -> list[Any]:
+        """Return the idle connections that are too old, and the oldest of those that are too many."""
+        now = time.monotonic()
+        surplus: list[Any] = []
+        with self._lock:
+            for connection, (_, end) in self._idle.items():
+                if end > now and len(self._idle) - len(surplus) <= self._most_idle:
+                    break
+                surplus.append(connection)
+            for connection in surplus:
+                del self._idle[connection]
+        return surplus
+
+    def _take_all_idle(self) -> list[Any]:
+        with self._lock:
+            everything, self._idle = list(self._idle), {}
+        return everything
 
     def _take_all(self) -> list[Any]:
         self._is_closed = True
         busy, self._busy = self._busy, WeakKeyDictionary()
         # In one step: other threads add connections meanwhile.
-        return [one for ref in busy.keyrefs() if (one := ref()) is not None] + self._idle.take_all()
+        return [one for ref in busy.keyrefs() if (one := ref()) is not None] + self._take_all_idle()
 
 
 class Pool(_Pool):
@@ -172,12 +142,11 @@ class Pool(_Pool):
                 return response
 
     def close(self) -> None:
-        """Close all connections."""
         for connection in self._take_all():
             connection.close()
 
     def _take(self, key: Key) -> Any:
-        while (connection := self._idle.take(key)) is not None and connection.has_expired():
+        while (connection := self._take_idle(key)) is not None and connection.has_expired():
             connection.close()
         return connection
 
@@ -199,7 +168,6 @@ class AsyncPool(_Pool):
         self._closing: set[asyncio.Task[None]] = set()
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Send *request* over a connection that was kept, or over a new one."""
         key, proxy = self._find_key(request), self._find_forwarder(request)
         while True:
             connection = await self._take(key) or self._create(request)
@@ -219,13 +187,12 @@ class AsyncPool(_Pool):
                 return response
 
     async def aclose(self) -> None:
-        """Close all connections."""
         if self._timer is not None:
             self._timer.cancel()
         await _close_all(self._take_all())
 
     async def _take(self, key: Key) -> Any:
-        while (connection := self._idle.take(key)) is not None and connection.has_expired():
+        while (connection := self._take_idle(key)) is not None and connection.has_expired():
             await connection.aclose()
         return connection
 
@@ -242,7 +209,7 @@ class AsyncPool(_Pool):
     def close_old(self) -> None:
         """Close the connections that are too old, soon."""
         self._timer = None
-        for connection in self._idle.take_surplus():
+        for connection in self._take_surplus():
             closing = asyncio.get_running_loop().create_task(connection.aclose())
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
@@ -280,7 +247,7 @@ def _check_login(response: Any, proxy: Proxy | None) -> None:
 
 def _is_clear(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Return whether all parties agree where the answer with these *headers* ends (RFC 9112, 6.3)."""
-    return not {b"content-length", b"transfer-encoding"} <= {name.lower() for name, _ in headers}
+    return not {b"content-length", b"transfer-encoding"} <= set(map(bytes.lower, dict(headers)))
 
 
 def _has_more(connection: Any) -> bool:
@@ -306,7 +273,6 @@ class _Body:
         return iter(self._stream)
 
     def close(self) -> None:
-        """Stop reading."""
         end, self._end = self._end, None
         if end is not None:
             is_clear = False
@@ -330,7 +296,6 @@ class _AsyncBody:
         return iterator
 
     async def aclose(self) -> None:
-        """Stop reading."""
         end, self._end = self._end, None
         if end is not None:
             is_clear = False

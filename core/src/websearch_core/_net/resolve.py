@@ -18,19 +18,14 @@ from .system import resolve_name
 
 def resolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
     """
-    Resolve *host*, and let *guard* judge its addresses.
+    Resolve *host*, and let *guard* judge its addresses; None allows all of them.
 
     Args:
         line: The queue for the look-up.
-        guard: Judges the addresses; None allows all of them.
+        guard: Judges the addresses.
         host: A name or an address.
         port: The port to connect to.
         timeout: Maximum seconds to wait; the deadline limits it, too.
-
-    Raises:
-        UnsafeURL: The guard forbids one of the addresses.
-        Unavailable: The name does not resolve.
-        TimedOut: The name did not resolve in time.
 
     """
     waiting = _look_up(line, guard, host, port)

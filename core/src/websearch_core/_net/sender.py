@@ -15,7 +15,7 @@ import asyncio
 import ssl
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import nullcontext
@@ -27,12 +27,13 @@ from weakref import WeakKeyDictionary
 
 from .._runtime.deadline import clamp, in_time, time_left, timeout_left
 from .._runtime.forks import start_over_after_fork
+from .._runtime.scope import current_call
 from .._runtime.threads import in_thread
 from .._runtime.turns import Places
 from .._text.urls import find_origin, locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
-from ..flow._branches import check_branch, current_branch
+from ..flow._branches import check_branch
 from ..flow._redaction import keys_in, redact_response
 from .body import OFFERED, BoundedBody
 from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, user_agent
@@ -81,9 +82,10 @@ class Sender:
     ) -> None:
         self.guard = guard
         self._connect_timeout = connect_timeout
-        self._credentials = credentials or OriginCredentials({}, guard)
+        self.credentials = credentials or OriginCredentials({}, guard)
         self._proxies, self._contact = proxies, contact
-        self._new = partial(_make_client, library, verify, proxies=proxies)
+        self._new = partial(DirectClient, library, verify, proxies=proxies)
+        self._new_async = partial(AsyncDirectClient, library, verify, proxies=proxies)
         self._own_client, self._own_async_client = client, async_client
         self._services: Sender | None = None
         self._start()
@@ -128,7 +130,7 @@ class Sender:
         """
         if request.transport is not None:
             return self._wait(self._hand_over(request))
-        request = self._credentials.sign(request)
+        request = self.credentials.sign(request)
         client = self._client(request.guarded)
         if client is self._own_client:  # its sockets do not know our deadline
             return in_time(partial(self._send, client, request))
@@ -136,12 +138,12 @@ class Sender:
 
     def _send(self, client: Any, request: Request) -> Response:
         with translate_errors(request, self._find_proxy(request)) as answers:
-            each = object()  # the places are for requests; who sends them is nothing to this queue
+            each = object()  # each request is a client of its own: it does not matter who sends it
             exchange = partial(self._exchange, client, request, answers)
-            return self._slots[request.guarded].hold(each, exchange, timeout_left())
+            return self._slots[request.guarded].hold(each, exchange, clamp(None))
 
     def _exchange(self, client: Any, request: Request, answers: list[Any]) -> Response:
-        for target in self._check_targets(request):
+        for target in self._check_targets(request) if request.target is not None else ():
             resolve(self._lines[True], self.guard, *target, self._connect_timeout)
         check_branch()  # it may have waited long for its place
         reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
@@ -150,7 +152,7 @@ class Sender:
             headers = _read_headers(reply)
             body = _start_body(reply, headers, request)
             if body is not None:
-                for chunk in _iter_chunks(reply):
+                for chunk in [reply.content] if reply.is_stream_consumed else reply.stream:
                     for _ in body.add(chunk):
                         clamp(None)  # the caller's own client does not check our deadline
                     if body.is_full:
@@ -163,13 +165,13 @@ class Sender:
         """Do the same as `send` on the running event loop."""
         if request.transport is not None:
             with translate_errors(request):
-                async with asyncio.timeout(timeout_left()):
+                async with asyncio.timeout(clamp(None)):
                     return await self._await_transport(request)
-        request = self._credentials.sign(request)
+        request = self.credentials.sign(request)
         here = self._get_loop_clients()
         with translate_errors(request, self._find_proxy(request)) as answers:
-            async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
-                for target in self._check_targets(request):
+            async with asyncio.timeout(clamp(None)), here.slots[request.guarded]:
+                for target in self._check_targets(request) if request.target is not None else ():
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
                 client = await self._get_loop_clients(request.guarded).client(request.guarded)
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
@@ -180,7 +182,7 @@ class Sender:
                     if body is None:
                         await here.steps.next()
                     else:
-                        async for chunk in _aiter_chunks(reply):
+                        async for chunk in _whole(reply.content) if reply.is_stream_consumed else reply.stream:
                             for _ in body.add(chunk):
                                 await here.steps.next()
                             if body.is_full:
@@ -199,7 +201,7 @@ class Sender:
             raise AssertionError("a transport is for pages, which are guarded")
         checked = replace(request, url=self.guard.check(request.url))
         clamp(None)
-        return request.transport(checked, self.guard, self._lines[True], self._proxies, self._credentials)
+        return request.transport(checked, self.guard, self._lines[True], self._proxies, self.credentials)
 
     async def _await_transport(self, request: Request) -> Response:
         answers: list[Future[Response]] = []
@@ -219,7 +221,7 @@ class Sender:
                 answer.cancel()
 
     def _wait(self, answer: Future[Response]) -> Response:
-        branch = current_branch()
+        branch = current_call().branch
         try:
             with branch.interruptible(answer.cancel) if branch is not None else nullcontext():
                 return answer.result(timeout_left())
@@ -259,7 +261,7 @@ class Sender:
             return self._services._client(guarded)  # noqa: SLF001 - an instance of this class
         with self._lock:
             if guarded not in self._clients:
-                self._clients[guarded] = self._new(DirectClient, self.guard if guarded else None, self._lines[guarded])
+                self._clients[guarded] = self._new(self.guard if guarded else None, self._lines[guarded])
             return self._clients[guarded]
 
     def _get_loop_clients(self, guarded: bool = True) -> _LoopClients:
@@ -271,14 +273,16 @@ class Sender:
             if here is None:
                 for closed in [other for other in self._loops if other.is_closed()]:
                     del self._loops[closed]
-                here = self._loops[loop] = _LoopClients(self._new, self.guard, self._lines, self._own_async_client)
+                here = self._loops[loop] = _LoopClients(
+                    self._new_async, self.guard, self._lines, self._own_async_client
+                )
             return here
 
     def _check_targets(self, request: Request) -> list[tuple[str, int]]:
         """Check the URLs of pages that a service should open; return hosts and ports that must be judged, too."""
         targets = (request.target,) if isinstance(request.target, str) else request.target or ()
-        places = [locate(self.guard.check(target)) for target in targets]
-        return places if request.judge_target else []
+        hosts = [locate(self.guard.check(target)) for target in targets]
+        return hosts if request.judge_target else []
 
     def _find_proxy(self, request: Request) -> Proxy | None:
         """Return the proxy that *request* goes through, for errors."""
@@ -287,8 +291,7 @@ class Sender:
 
     def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
-        clamp(None)
-        left = timeout_left()
+        left = clamp(None)
         try:
             built = client.build_request(
                 request.method,
@@ -335,7 +338,7 @@ class _LoopClients:
 
     async def _keep_client(self, guarded: bool) -> AsyncGenerator[Any, None]:
         # In a thread, since it reads files: it imports the HTTP library and loads certificates.
-        new = partial(self._new, AsyncDirectClient, self._guard if guarded else None, self._lines[guarded])
+        new = partial(self._new, self._guard if guarded else None, self._lines[guarded])
         client = await in_thread(new)
         try:
             yield client
@@ -348,24 +351,10 @@ class _LoopClients:
                 await lifetime.aclose()
 
 
-def _make_client(
-    library: Library,
-    verify: ssl.SSLContext | None,
-    kind: type[DirectClient],
-    guard: Guard | None,
-    line: Line,
-    *,
-    proxies: Proxies | None,
-) -> DirectClient:
-    user_agent()  # so that no request reads the files that it comes from
-    return kind(library, verify, guard, line, proxies)
-
-
 def _complete(headers: Mapping[str, str], agent: str) -> dict[str, str]:
-    """Add those of every request to *headers*, whose names may be in any case."""
-    own = {name: value for name, value in headers.items() if name.lower() != "accept-encoding"}
-    usual = {} if any(name.lower() == "user-agent" for name in own) else {"User-Agent": agent}
-    return {**usual, **own, "Accept-Encoding": OFFERED}
+    """Add those of every request to *headers*, in any case: here, all names are written ``Like-This``."""
+    own = {name.title(): value for name, value in headers.items()}
+    return {"User-Agent": agent, **own, "Accept-Encoding": OFFERED}
 
 
 def _close(clients: dict[bool, Any]) -> None:
@@ -374,19 +363,14 @@ def _close(clients: dict[bool, Any]) -> None:
 
 
 def _read_headers(reply: Any) -> dict[str, str]:
-    """
-    Return the headers of an answer, with their names in lower case.
-
-    Raises:
-        BadResponse: There are too many.
-
-    """
+    """Return the headers of an answer, with their names in lower case; raise `BadResponse` if there are too many."""
     raw: list[tuple[bytes, bytes]] = reply.headers.raw
     if len(raw) > _MAX_HEADERS:
         raise BadResponse(f"the answer has more than {_MAX_HEADERS} headers", status=reply.status_code)
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
-        name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)
+        name = raw_name.decode("latin-1").lower()
+        value = raw_value.decode() if raw_value.isascii() else _decode_header(raw_value)
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 
@@ -399,16 +383,6 @@ def _start_body(reply: Any, headers: Mapping[str, str], request: Request) -> Bou
         return BoundedBody("", request.max_bytes)
     has_body = reply.status_code != 204 and request.method != "HEAD"  # else its encoding is that of another answer
     return BoundedBody(headers.get("content-encoding", "") if has_body else "", request.max_bytes)
-
-
-def _iter_chunks(reply: Any) -> Iterable[bytes]:
-    chunks: Iterable[bytes] = [reply.content] if reply.is_stream_consumed else reply.stream
-    return chunks
-
-
-def _aiter_chunks(reply: Any) -> AsyncIterable[bytes]:
-    chunks: AsyncIterable[bytes] = _whole(reply.content) if reply.is_stream_consumed else reply.stream
-    return chunks
 
 
 async def _whole(content: bytes) -> AsyncIterator[bytes]:

@@ -14,7 +14,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from .._runtime.turns import current_client
+from .._runtime.scope import current_client
 
 _ALONE = 8  # steps of a client in a round without others; they take some milliseconds
 

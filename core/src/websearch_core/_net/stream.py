@@ -18,13 +18,7 @@ _EXTRA = {"ssl_object": "ssl_object", "client_addr": "sockname", "server_addr": 
 
 
 class AsyncioBackend:
-    """
-    An httpcore network backend for asyncio.
-
-    Args:
-        core: The module ``httpcore`` or ``httpcore2``, whose errors are raised.
-
-    """
+    """An httpcore network backend for asyncio, which raises the errors of *core*: ``httpcore`` or ``httpcore2``."""
 
     def __init__(self, core: Any) -> None:
         self._core = core
@@ -38,9 +32,6 @@ class AsyncioBackend:
         except OSError as error:
             raise self._core.ConnectError(str(error)) from error
         return stream
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
 
 
 class AsyncioStream(asyncio.Protocol):

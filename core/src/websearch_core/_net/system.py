@@ -9,10 +9,28 @@ from pathlib import Path
 
 from .._text.urls import Address
 
+_HOSTS_FILE = Path("/etc/hosts")
+
 
 def resolve_host(host: str, port: int) -> list[str]:
-    """Ask the system for the addresses of *host*, with a trailing dot to skip the search domains of resolv.conf."""
-    return resolve_name(f"{host}." if "." in host else host, port)
+    """
+    Ask the system for the addresses of *host*, which the search domains of resolv.conf never complete.
+
+    A trailing dot skips them: ``page.example`` does not become ``page.example.corp.internal``. It also skips the hosts
+    file, which compares whole words, so a name that is in this file is looked up without the dot.
+    """
+    return resolve_name(host if "." not in host or _is_in_hosts_file(host) else f"{host}.", port)
+
+
+def _is_in_hosts_file(host: str) -> bool:
+    """Return whether the hosts file names *host*. Like the system, this reads the file for each look-up."""
+    try:
+        text = _HOSTS_FILE.read_bytes().lower()
+    except OSError:
+        return False
+    name = host.lower().encode()
+    # Files that block advertisements have 100,000 lines.
+    return name in text and any(name in line.partition(b"#")[0].split()[1:] for line in text.splitlines())
 
 
 def resolve_name(name: str, port: int) -> list[str]:
@@ -40,7 +58,6 @@ def _as_in_table(address: str, port: int) -> str:
 
 
 def is_failed_lookup(error: Exception | None) -> bool:
-    """Return True if *error* says that a name does not resolve."""
     return isinstance(error, socket.gaierror)
 
 

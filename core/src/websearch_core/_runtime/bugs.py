@@ -24,17 +24,10 @@ _MAX_CHAIN_LENGTH = 5  # exceptions, each the cause of the previous one
 
 def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: str = "read") -> Generator[E, Any, T]:
     """
-    Read one page, or ask one of several providers; a bug becomes an error of that page or provider.
+    Run the flow that reads one page, or asks one of several providers; a bug becomes an error of that page or provider.
 
-    Args:
-        flow: Starts the flow that reads the page or searches.
-        provider: The name of the provider, for the message.
-        verb: What it does, for the message.
-
-    Raises:
-        WebSearchError: The flow failed. A bug becomes a `BadResponse` with the bug as its ``__cause__``; only what
-            pytest-socket raises stays as it is, since it is about a test and not about a page.
-
+    It becomes a `BadResponse` with the bug as its ``__cause__``, which names *provider* and *verb*. Only what
+    pytest-socket raises stays as it is, since it is about a test and not about a page.
     """
     try:
         return (yield from flow())
@@ -49,16 +42,10 @@ def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: 
 
 def as_error(bug: Exception, what: str, provider: str | None = None) -> BadResponse:
     """
-    Log *bug* and return an error in its place.
+    Log *bug*, and return an error of *provider* in its place, which says that *what*, such as ``direct read``, failed.
 
     Neither the log nor the error repeats the text of the exception: it may quote a key, or a page that poses as an
     instruction. The text is in ``__cause__``.
-
-    Args:
-        bug: The exception.
-        what: What failed, such as ``direct read``.
-        provider: The name of the provider that failed, if there was one.
-
     """
     kind = type(bug).__name__
     _log.error("%s failed: unexpected %s\n%s", what, kind, _format_stack(bug))

@@ -3,7 +3,7 @@ Start over in a forked process.
 
 It inherits counters, locks and sockets, but not the threads that would count down, release them, or read the answers:
 a lock that is held stays held, and two processes that share a socket get each other's answers. What cannot be put right
-in the child, such as a connection to SQLite, is closed before the fork.
+in the child, a connection to SQLite, is not in use when the process is forked (`sqlite`).
 """
 
 from __future__ import annotations
@@ -22,31 +22,12 @@ class Restartable(Protocol):
         ...
 
 
-class Pausable(Restartable, Protocol):
-    """What has to be at rest while its process is forked."""
-
-    def pause(self) -> None:
-        """Come to rest, in the parent before the fork. Other threads go on."""
-        ...
-
-    def resume(self) -> None:
-        """Go on, in the parent after the fork."""
-        ...
-
-
 _inherited: WeakSet[Restartable] = WeakSet()
-_paused: list[Pausable] = []
 
 
 def start_over_after_fork(one: Restartable) -> None:
     """Call `Restartable.start_over` of *one* in every process that is forked while it exists."""
     _inherited.add(one)
-
-
-def pause_for_fork(one: Pausable) -> None:
-    """Call `Pausable.pause` before every fork, then `resume` in the parent and `start_over` in the child, forever."""
-    _paused.append(one)
-    start_over_after_fork(one)
 
 
 class _Process:
@@ -62,6 +43,7 @@ class _Process:
         self._known = os.getpid()
 
     def notice(self) -> None:
+        """Start over, once for all threads, in a process that was not forked by Python, but by uWSGI for example."""
         now, claim = os.getpid(), object()
         while self._known != now:
             if self._claims.setdefault(now, claim) is not claim:
@@ -75,27 +57,8 @@ class _Process:
 
 
 _process = _Process()
-
-
-def notice_fork() -> None:
-    """Start over in a process that was forked by other means than Python's, such as by uWSGI, once for all threads."""
-    _process.notice()
-
-
-def _pause() -> None:
-    for one in _paused:
-        one.pause()
-
-
-def _resume() -> None:
-    try:
-        for one in _paused:
-            one.resume()
-    except BaseException:  # Ctrl-C; nobody may wait for this fork for ever
-        for one in _paused:
-            one.resume()
-        raise
+notice_fork = _process.notice
 
 
 if hasattr(os, "register_at_fork"):  # pragma: no branch
-    os.register_at_fork(before=_pause, after_in_parent=_resume, after_in_child=_process.start_over)
+    os.register_at_fork(after_in_child=_process.start_over)

@@ -16,6 +16,10 @@ _MOST_LINKS = 40  # as Linux allows
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 
 
+class UnsafeFile(ConfigurationError):
+    """Another user may change a file, or chose where it is."""
+
+
 def belongs_to_user(path: Path) -> bool:
     """
     Return whether this user owns *path*, as git does for ``safe.directory``; a link and its target both count.
@@ -27,14 +31,10 @@ def belongs_to_user(path: Path) -> bool:
 
 def check_database(path: Path) -> None:
     """
-    Check that nobody but this user and root can have written a database, or can redirect us to another.
+    Raise `UnsafeFile` if anybody but this user and root can have written a database, or can redirect us to another.
 
     That is about the file, if there is one, the links on the way to it, the files that SQLite puts beside it, and the
     folder, where anybody may replace them. On systems without such owners (Windows), everything passes.
-
-    Raises:
-        ConfigurationError: Somebody else can.
-
     """
     if not hasattr(os, "geteuid"):
         return
@@ -42,30 +42,31 @@ def check_database(path: Path) -> None:
     for link in _follow(path):
         with suppress(OSError):  # it has gone
             if link.lstat().st_uid not in own:
-                raise ConfigurationError(f"{link} is a symbolic link of another user: remove it, or name another place")
-    file = Path(os.path.realpath(path))
+                raise UnsafeFile(f"{link} is a symbolic link of another user: remove it, or name another place")
+    file = os.path.realpath(path)  # texts from here on: this runs with every call of a cache
+    folder, name = os.path.split(file)
     with suppress(OSError):
-        mode = file.parent.stat().st_mode
+        mode = os.lstat(folder).st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            raise ConfigurationError(
-                f"{file} is in a folder where every user may replace it: run 'chmod o-w {quote(str(file.parent))}', "
-                f"or name a file in a folder of your own, such as {file.parent / 'websearch' / file.name}"
+            raise UnsafeFile(
+                f"{file} is in a folder where every user may replace it: run 'chmod o-w {quote(folder)}', "
+                f"or name a file in a folder of your own, such as {folder}/websearch/{name}"
             )
-    for one in (file, *(file.with_name(file.name + ending) for ending in ("-wal", "-shm", "-journal"))):
+    for ending in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):  # it does not exist, or this user may not even look
-            _check_file(one, one.lstat(), own)
+            _check_file(file + ending, os.lstat(file + ending), own)
 
 
-def _check_file(path: Path, found: os.stat_result, own: set[int]) -> None:
-    named = quote(str(path))
+def _check_file(path: str, found: os.stat_result, own: set[int]) -> None:
     if found.st_uid not in own:
-        raise ConfigurationError(
+        raise UnsafeFile(
             f"{path} belongs to another user ({found.st_uid}), who can change what is read from it: "
-            f"if you trust it, run 'chown {os.geteuid()} {named}' as root; else remove it, or name another place"
+            f"if you trust it, run 'chown {os.geteuid()} {quote(path)}' as root; else remove it, or name another place"
         )
     if found.st_mode & _WRITABLE and not stat.S_ISLNK(found.st_mode):
-        raise ConfigurationError(
-            f"other users may change {path}: run 'chmod go-w {named}' if you trust what is in it, or name another place"
+        raise UnsafeFile(
+            f"other users may change {path}: run 'chmod go-w {quote(path)}' if you trust what is in it, "
+            "or name another place"
         )
 
 

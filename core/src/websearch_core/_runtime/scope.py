@@ -1,33 +1,48 @@
-"""What holds for the calls of a block: who makes them, what is wanted of pages, and how fresh."""
+"""
+What belongs to a call: who makes it, how long it may take, what it wants, and who listens.
+
+All of it is one value, `CallContext`, in one context variable: a thread or task that works for the call gets a copy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
-from typing import Literal, NamedTuple, TypeVar
+import math
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from .._text.choices import Responses
 
 T = TypeVar("T")
 
 
+@dataclass(eq=False, slots=True)
+class Deadline:
+    """
+    A moment of `time.monotonic` until which there is time; ``inf`` means for ever. It can be moved to a later one, for
+    those who join while others wait.
+    """
+
+    at: float = math.inf
+
+
 class Choices(NamedTuple):
     """
     What a call wants of the pages that it reads, instead of what the reader was made with.
 
-    Args:
-        comments: What to do with readers' comments.
-        reviews: What to do with reviews.
-        links: What to do with links.
-        menus: Whether the links in menus are needed, as for a crawl.
-
+    ``menus`` says whether the links in menus are needed, as for a crawl.
     """
 
     comments: Responses | None = None
     reviews: Responses | None = None
     links: Literal["keep", "text", "drop"] | None = None
     menus: bool = False
+
+    def describe(self) -> list[str]:
+        """Return the same for the key of a page, which is another one if other parts of it are wanted."""
+        return [f"{name}={value}" for name, value in self._asdict().items() if value]
 
 
 class Caller(NamedTuple):
@@ -38,7 +53,7 @@ class Caller(NamedTuple):
         web: What identifies the `WebSearch` in this process.
         policy: What it may open and how it connects, as far as that can be shown, as text.
         own: What stands for that which cannot be shown, such as the caller's own HTTP client; unique in the world.
-        tenant: Whom a budget charges.
+        tenant: Whom a budget charges, where that tells callers apart.
 
     """
 
@@ -48,45 +63,74 @@ class Caller(NamedTuple):
     tenant: str = ""
 
 
-_caller: ContextVar[Caller] = ContextVar("websearch_caller", default=Caller())  # noqa: B039 - immutable
-_fresh: ContextVar[bool] = ContextVar("websearch_fresh", default=False)
-_reading_on: ContextVar[bool] = ContextVar("websearch_reading_on", default=False)
-_choices: ContextVar[Choices] = ContextVar("websearch_choices", default=Choices())  # noqa: B039 - immutable
+class Account(NamedTuple):
+    """
+    Who is charged.
+
+    Args:
+        tenant: The name of a customer, team or user; empty if the program has only one.
+        run: What identifies a run: a name, or an object that lives as long; None for all calls of a `WebSearch`.
+
+    """
+
+    tenant: str = ""
+    run: Any = None
 
 
-class caller_scope:  # noqa: N801 - a block, which every call enters: a generator would take longer
-    """Say in this block who makes the calls."""
+class CallContext(NamedTuple):
+    """
+    What belongs to a call.
 
-    __slots__ = "_caller", "_token"
+    Args:
+        deadline: When its time is up.
+        caller: Who makes it.
+        account: Who is charged.
+        choices: What it wants of pages.
+        is_fresh: Whether it is made inside `no_cache`.
+        reads_on: Whether it reads what follows of a page, which should be the same page as before.
+        listeners: Who hears its events, as `websearch_core.events` has them.
+        branch: What its thread works for (`websearch_core.flow._branches`); None if it is the caller's own.
+        leading: The shared work (`websearch_core.flow._flights`) that it is part of.
+        request: The `websearch_core.flow.Request` that is being sent.
 
-    def __init__(self, caller: Caller) -> None:
-        self._caller = caller
+    """
+
+    deadline: Deadline = Deadline()  # never moved
+    caller: Caller = Caller()
+    account: Account = Account()
+    choices: Choices = Choices()
+    is_fresh: bool = False
+    reads_on: bool = False
+    listeners: tuple[Any, ...] = ()
+    branch: Any = None
+    leading: tuple[object, ...] = ()
+    request: Any = None
+
+
+_call: ContextVar[CallContext] = ContextVar("websearch_call", default=CallContext())  # noqa: B039 - immutable
+current_call: Callable[[], CallContext] = _call.get
+
+
+class scope:  # noqa: N801 - a block, which every call enters several times: a generator would take longer
+    """Change what belongs to the calls in this block, as ``scope(is_fresh=True)``; a flow may yield inside."""
+
+    __slots__ = "_changes", "_inner", "_outer"
+
+    def __init__(self, **changes: Any) -> None:
+        self._changes = changes
 
     def __enter__(self) -> None:
-        self._token = _caller.set(self._caller)
+        self._outer = _call.get()
+        self._inner = self._outer._replace(**self._changes)
+        _call.set(self._inner)
 
     def __exit__(self, *_: object) -> None:
-        _caller.reset(self._token)
-
-
-def choices_scope(choices: Choices) -> AbstractContextManager[None]:
-    """Say in this block of a flow what is wanted of pages."""
-    return _scope(_choices, choices)
-
-
-def reading_on(reads_on: bool) -> AbstractContextManager[None]:
-    """Say in this block of a flow that what follows of a page is read, so that it should be the same page as before."""
-    return _scope(_reading_on, reads_on)
-
-
-@contextmanager
-def _scope(variable: ContextVar[T], value: T) -> Iterator[None]:
-    outer = variable.get()
-    variable.set(value)
-    try:
-        yield
-    finally:
-        variable.set(outer)  # not by a token: a flow may be closed in another context
+        now = _call.get()
+        if now is self._inner:
+            _call.set(self._outer)
+        else:  # a flow is closed in another context, or somebody left something set: undo what is still from here
+            ours = {name: getattr(self._outer, name) for name, to in self._changes.items() if getattr(now, name) is to}
+            _call.set(now._replace(**ours))
 
 
 @contextmanager
@@ -99,33 +143,47 @@ def no_cache() -> Iterator[None]:
         with no_cache():
             web.search("weather in Oslo")
     """
-    token = _fresh.set(True)
-    try:
+    with scope(is_fresh=True):
         yield
+
+
+@contextmanager
+def charge_to(tenant: str | None = None, *, run: object = None) -> Iterator[None]:
+    """
+    Charge the calls in this block to the budget of a tenant, or of a run.
+
+    The tools for LangChain and LlamaIndex name their run by themselves, and LangChain's the tenant, too: the
+    ``tenant_id`` of the run's config, else its ``user_id``.
+
+    Args:
+        tenant: The name of the tenant; None leaves it as it is outside the block.
+        run: What identifies the run: a name, or a hashable object that lives as long as the run; None leaves it as it
+            is.
+
+    """
+    hash(run)
+    outer = current_call().account
+    with scope(account=Account(outer.tenant if tenant is None else str(tenant), outer.run if run is None else run)):
+        yield
+
+
+def current_client() -> Hashable:
+    """Return who shares threads, look-ups and queues with others: a `WebSearch`, or one of its tenants."""
+    call = current_call()
+    return call.caller.web, call.account.tenant
+
+
+def run_apart(work: Callable[[], T], **changes: Any) -> T:
+    """
+    Call *work* in a copy of the context, with *changes* as for `scope`: Ctrl-C cannot leave anything of them behind.
+
+    Variables that an application sets there, in a hook or a provider, are set here as well when it ends.
+    """
+    context = copy_context()
+    context.run(_call.set, _call.get()._replace(**changes))
+    try:
+        return context.run(work)
     finally:
-        _fresh.reset(token)
-
-
-def current_caller() -> Caller:
-    """Return who makes this call; the tenant is that of `websearch_core._runtime.turns.tenant_scope`."""
-    return _caller.get()
-
-
-def current_choices() -> Choices:
-    """Return what this call wants of pages."""
-    return _choices.get()
-
-
-def describe_choices() -> list[str]:
-    """Return the same for the key of a page, which is another one if other parts of it are wanted."""
-    return [f"{name}={value}" for name, value in _choices.get()._asdict().items() if value]
-
-
-def wants_fresh() -> bool:
-    """Return whether this call is made inside `no_cache`."""
-    return _fresh.get()
-
-
-def reads_on() -> bool:
-    """Return whether this call reads on in a page."""
-    return _reading_on.get()
+        for variable, value in context.items():
+            if variable is not _call and variable.get(None) is not value:
+                variable.set(value)

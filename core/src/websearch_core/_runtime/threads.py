@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from ..errors import Unavailable
 from .forks import start_over_after_fork
-from .turns import Turns, current_client
+from .scope import current_client
+from .turns import Turns
 
 T = TypeVar("T")
 
@@ -26,8 +27,8 @@ class Threads:
     Daemon threads that do the work of several clients, in turns.
 
     Starting a thread means waiting until it runs: for seconds, if there are many to start and others compute. An event
-    loop must not wait for that. So whoever begins to work sees to it that another thread is ready, and the first one is
-    started by a thread that is started without waiting.
+    loop must not wait for that. So a worker that takes a job first makes sure that an idle one remains, and the first
+    worker is started by a thread that is started without waiting.
 
     Args:
         name: The name of the threads.
@@ -44,18 +45,15 @@ class Threads:
     def start_over(self) -> None:
         """Forget all work and all threads: in a forked process, those of the parent do not exist."""
         self._turns: Turns[_Job] = Turns(self._most, each=self._each, kept=self._most // 2)
-        self._lock = threading.Lock()  # always entered itself: Ctrl-C can leave a `Condition` locked
+        self._lock = threading.Lock()  # always entered itself, not as a `Condition`: see `interrupts`
         self._changed = threading.Condition(self._lock)
         self._working = 0
         self._ready: set[object] = set()  # threads that wait for work, or are being started
 
     def submit(self, client: Hashable, work: Callable[[], T]) -> Future[T]:
         """
-        Have blocking *work* done, with the context variables of the caller.
-
-        Returns:
-            Its outcome; `Unavailable` if the system has no thread for it. Cancelling it takes back work that waits.
-
+        Have blocking *work* done, with the context variables of the caller, and return its outcome: `Unavailable` if
+        the system has no thread for it. Cancelling it takes back work that waits.
         """
         job, thread = _Job(client, work), object()
         job.add_done_callback(self._drop)
@@ -95,7 +93,7 @@ class Threads:
             self._give_up(thread, error)
 
     def _give_up(self, thread: object, error: RuntimeError) -> None:
-        """Continue without a thread that the system cannot start; if there is no other, nobody would do what waits."""
+        """Go on without a thread that the system cannot start; without any worker, fail the jobs that wait."""
         with self._lock:
             self._ready.discard(thread)
             left = [] if self._working or self._ready else self._turns.clear()
@@ -151,10 +149,10 @@ class _Job(Future[Any]):
         if not self.set_running_or_notify_cancel():
             return
         work = self._work
-        del self._work  # whoever keeps the outcome need not keep this
+        del self._work  # those who keep the outcome need not keep this
         try:
             result = work()
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+        except BaseException as error:  # noqa: BLE001 - raised again by those who wait
             self.set_exception(error)
             del self  # else the traceback of the error would keep the error
         else:
@@ -171,6 +169,26 @@ class _Job(Future[Any]):
 _for_work = Threads("websearch-async", 128)  # most of them wait for a process that parses
 
 
+def submit(work: Callable[[], T]) -> Future[T]:
+    """Run blocking *work* in a thread, with the context variables of the caller, and return its outcome."""
+    return _for_work.submit(current_client(), work)
+
+
+def start_thread(work: Callable[[], T], name: str) -> Future[T]:
+    """Begin blocking *work* in a daemon thread of its own, with the context variables of the caller."""
+    done: Future[T] = Future()
+    context = copy_context()
+
+    def run() -> None:
+        try:
+            done.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - raised again by the one that waits
+            done.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return done
+
+
 async def in_thread(work: Callable[[], T]) -> T:
-    """Run blocking *work* in a thread, with the context variables of the caller, and await its result."""
-    return await asyncio.wrap_future(_for_work.submit(current_client(), work))
+    """Run blocking *work* as `submit` does, and await its result."""
+    return await asyncio.wrap_future(submit(work))

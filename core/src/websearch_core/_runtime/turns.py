@@ -3,8 +3,8 @@ Share places among the clients of a process, so that one that asks for many does
 
 A client is a `websearch_core.client.WebSearch`, or one of its tenants, as named by `websearch_core.layers.charge_to`.
 Threads, look-ups of names and pages that are being parsed are shared by one rule: clients that wait take turns, and a
-client takes another place only while more are free than it has. So one alone gets half of the places, two get a third
-each, and one that has none gets the next free one. Nothing is kept for a client that neither waits nor has a place.
+client takes another place only while more are free than it has. So of n clients, each holds at most 1/(n+1) of the
+places, and one that has none gets the next free one. Nothing is kept for a client that neither waits nor has a place.
 The requests to a service or host (`websearch_core.layers.Throttle`) take turns, too, without that limit: one client
 alone may use all that the service allows.
 """
@@ -14,53 +14,26 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from contextvars import ContextVar
-from itertools import islice, takewhile
+from functools import partial
+from itertools import islice
 from math import inf
 from typing import Generic, TypeAlias, TypeVar
 
 from ..errors import TimedOut
 from .forks import start_over_after_fork
-from .scope import current_caller
+from .interrupts import releasing
 
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")
-_Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes; Ctrl-C can leave an `Event` locked
-
-_tenant: ContextVar[str] = ContextVar("websearch_tenant", default="")
-
-
-class tenant_scope:  # noqa: N801 - like `caller_scope`
-    """Say in this block for which of its tenants a `WebSearch` is called."""
-
-    __slots__ = "_tenant", "_token"
-
-    def __init__(self, tenant: str) -> None:
-        self._tenant = tenant
-
-    def __enter__(self) -> None:
-        self._token = _tenant.set(self._tenant)
-
-    def __exit__(self, *_: object) -> None:
-        _tenant.reset(self._token)
-
-
-def current_client() -> Hashable:
-    """Return whose call this is."""
-    return current_caller().web, _tenant.get()
-
-
-def current_tenant() -> str:
-    """Return for which tenant this call is."""
-    return _tenant.get()
+_Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes
 
 
 class Turns(Generic[T]):
     """
     A number of places, and what waits for them. Whoever uses it holds a lock.
 
-    An interrupt (Ctrl-C) can end any of these methods half-way. So they keep no counts, and each can be called again:
-    it then does what is left.
+    An interrupt can end any of these methods half-way. So they keep no counts, and each can be called again: it then
+    does what is left.
 
     Args:
         places: How many there are.
@@ -109,14 +82,20 @@ class Turns(Generic[T]):
         return client, one
 
     def give(self, client: Hashable, one: T) -> None:
-        """Give a place to *one* of a client that waits, whose next turn comes after those of the others."""
-        self._give(client, one)
-        self.waiting.move_to_end(client)
-        self.drop(client, one)
+        """Give a place to *one* of a client, whose next turn comes after those of the others."""
+        self.held.add(one)  # first: what is held is never given to somebody else
+        self._taken.setdefault(client, set()).add(one)
+        if client in self.waiting:
+            self.waiting.move_to_end(client)
+            self.drop(client, one)
 
     def count_ahead(self, client: Hashable, one: T, counts: Callable[[T], bool]) -> int:
         """Return how much of what *counts* has its turn before *one* of a client."""
-        turns = sum(map(counts, takewhile(lambda other: other is not one, self.waiting[client])))
+        turns = 0
+        for earlier in self.waiting[client]:
+            if earlier is one:
+                break
+            turns += counts(earlier)
         ahead, is_before = turns, 1
         for other, line in self.waiting.items():
             if other == client:
@@ -130,7 +109,7 @@ class Turns(Generic[T]):
         free = self._places - len(self.held)
         if self.waiting or free <= 0 or not self._may_take(client, most, free):
             return False
-        self._give(client, one)
+        self.give(client, one)
         return True
 
     def give_back(self, client: Hashable, one: T) -> None:
@@ -166,19 +145,9 @@ class Turns(Generic[T]):
     def _may_take(self, client: Hashable, most: float, free: int) -> bool:
         return len(self._taken.get(client, ())) < max(1, min(most, self._each, free - self._kept))
 
-    def _give(self, client: Hashable, one: T) -> None:
-        self.held.add(one)  # first: what is held is never given to somebody else
-        self._taken.setdefault(client, set()).add(one)
-
 
 class Places:
-    """
-    Places that threads hold while they work.
-
-    Args:
-        places: How many there are.
-
-    """
+    """A number of places that threads hold while they work."""
 
     def __init__(self, places: int = 0) -> None:
         self._places = places
@@ -210,28 +179,17 @@ class Places:
         """
         Wait for a place, in turn with the other clients, and hold it for as long as *work* takes.
 
-        Args:
-            client: Who asks.
-            work: What to do then. A ``with`` block could lose the place if Ctrl-C came while it is entered or left.
-            seconds: How long to wait; None without a limit.
-            most: How many places this client may have for that.
-
-        Raises:
-            TimedOut: There was none within that time.
-
+        After *seconds* without a place, raise `TimedOut`. *most* bounds the places that this client may have for that.
         """
         turn = threading.Lock()
+        release = releasing(partial(self._leave, client, turn))
         try:
             self._queue(client, turn, most)
             if turn.locked() and not turn.acquire(timeout=-1 if seconds is None else seconds):
                 raise TimedOut("too much is under way: no turn came within the time allowed")
             return work()
         finally:
-            try:
-                self._leave(client, turn)
-            except BaseException:
-                self._leave(client, turn)  # Ctrl-C came in between
-                raise
+            release.close()
 
     def _queue(self, client: Hashable, turn: _Turn, most: float) -> None:
         with self._lock:
@@ -252,12 +210,12 @@ class Places:
         try:
             while (one := self._turns.take()) is not None:
                 _wake(one[1])
-        except BaseException:  # Ctrl-C came in between: somebody may have a place and not know it
+        except BaseException:  # interrupted: somebody may have a place and not know it
             for turn in self._turns.held:
                 _wake(turn)
             raise
 
 
 def _wake(turn: _Turn) -> None:
-    if turn.locked():  # else it was woken already, before Ctrl-C came
+    if turn.locked():  # else it was woken before an interrupt
         turn.release()

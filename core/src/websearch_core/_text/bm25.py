@@ -37,16 +37,14 @@ class Question:
 
 def score_counts(counts: Sequence[Counter[str]], lengths: Sequence[int], *, by_rarity: bool = True) -> list[float]:
     """
-    Return the score of each text, 0 if it has no word of the query.
+    Return the score of each text: 0 if it has no word of the query.
 
-    Args:
-        counts: How often each word of the query occurs in each text.
-        lengths: The number of words of each text.
-        by_rarity: Whether a word weighs more the fewer of the texts have it.
-
+    *counts* says how often each word of the query occurs in each text, and *lengths* how many words the texts have. If
+    *by_rarity*, a word weighs more the fewer of the texts have it.
     """
     holding = Counter(form for count in counts for form in count)
-    telling = {form: _rarity(n, len(counts)) if by_rarity else 1.0 for form, n in holding.items()}
+    total = len(counts)
+    telling = {form: math.log(1 + (total - n + 0.5) / (n + 0.5)) if by_rarity else 1.0 for form, n in holding.items()}
     usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
 
     def score(count: Counter[str], length: int) -> float:
@@ -55,10 +53,6 @@ def score_counts(counts: Sequence[Counter[str]], lengths: Sequence[int], *, by_r
         return sum(telling[form] * n * (_SATURATION + 1) / (n + damp) for form, n in count.items())
 
     return list(map(score, counts, lengths))
-
-
-def _rarity(n: int, total: int) -> float:
-    return math.log(1 + (total - n + 0.5) / (n + 0.5))
 
 
 def score_found(query: str, texts: Sequence[str]) -> list[float]:

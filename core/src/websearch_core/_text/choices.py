@@ -1,4 +1,4 @@
-"""The words that some options take, in a module that is quick to import: the command line lists them."""
+"""Words that options take and models are told, in a module that is quick to import."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ TimeRange = Literal["day", "week", "month", "year"]
 Topic = Literal["general", "news", "finance", "academic", "code"]
 Kind = Literal["article", "collection", "documentation", "forum", "product"]  # of a page
 Responses = Literal["drop", "keep"]  # what to do with what readers and buyers wrote about a page
-Extent = Literal["snippet", "passages", "page"]  # how much of each result a retriever returns
+
+CITATION_INSTRUCTION = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 
 # The options of a search as other libraries call them: an error suggests ours.
 OTHER_NAMES = MappingProxyType(

@@ -88,20 +88,13 @@ _MAX_LENGTH = 80  # characters: no date is longer, and longer text would cost th
 
 def parse_date(text: object) -> datetime | None:
     """
-    Parse a date from a service or a page.
+    Parse a date from a service or a page, a value of any type: an aware datetime, or None if it is none or ambiguous.
 
     Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
     ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3 de mayo de 2026`` and the like in fifteen languages,
     ``2026/5/4``, ``4.5.2026``, ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970,
     or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is not a date. Dates without a zone are taken as UTC;
     of one whose zone is unknown, or shares its name with another, such as IST, only the day is returned.
-
-    Args:
-        text: The value where a date should be, of any type.
-
-    Returns:
-        An aware datetime, or None if the value is not a date or is ambiguous.
-
     """
     try:
         if isinstance(text, int | float) and not isinstance(text, bool):
@@ -115,24 +108,16 @@ def parse_date(text: object) -> datetime | None:
 
 def find_date(text: str) -> datetime | None:
     """
-    Find the first date in a line such as ``Updated: May 4, 2026 by Ada``, ignoring the time of day.
+    Find the first date in the first 300 characters of a line such as ``Updated: May 4, 2026 by Ada``, without the time.
 
     Besides the formats of `parse_date`, it supports ``4.5.2026`` and ``2026年5月4日``, but not ``4/5/2026``, which is
     ambiguous.
-
-    Args:
-        text: A line. Only its first 300 characters are searched.
-
     """
-    return next((date for date, _, _ in _find_all(text)), None)
+    return next((date for date, _, _ in find_dates(text)), None)
 
 
-def find_dates(text: str) -> list[tuple[datetime, int, int]]:
-    """Find all dates in a line, as `find_date` does, each with its first and its last position."""
-    return list(_find_all(text))
-
-
-def _find_all(text: str) -> Iterator[tuple[datetime, int, int]]:
+def find_dates(text: str) -> Iterator[tuple[datetime, int, int]]:
+    """Yield all dates in a line, as `find_date` finds them, each with its first and its last position."""
     for found in _IN_TEXT.finditer(text[:300]):
         year, month, day = (found[name] or found[f"last_{name}"] for name in ("year", "month", "day"))
         if date := parse_date(f"{year}-{month:0>2}-{day:0>2}" if year else found[0]):

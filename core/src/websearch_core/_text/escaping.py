@@ -42,7 +42,7 @@ def escape_url(url: str) -> str:
 
     Markdown gives some of them a meaning.
     """
-    return _percent_encode(_NOT_IN_URLS, url)
+    return _percent_encode(_NOT_IN_URLS, url) if _NOT_IN_URLS.search(url) else url
 
 
 def link_target(url: str) -> str | None:
@@ -57,8 +57,6 @@ def link_target(url: str) -> str | None:
 
 
 def _percent_encode(unsafe: re.Pattern[str], url: str) -> str:
-    if not unsafe.search(url):
-        return url
     scheme, separator, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     if not separator or not re.fullmatch(r"\[[0-9A-Fa-f:.]+\](?::\d*)?", host):  # keep the brackets of an IPv6 address

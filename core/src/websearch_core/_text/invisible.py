@@ -63,14 +63,9 @@ def is_printable_ascii(text: str) -> bool:
 
 def strip_invisible(text: str) -> tuple[str, int]:
     """
-    Remove invisible characters, and turn every line end into a newline.
+    Remove invisible characters, and turn every line end into a newline; return the text, and how many were removed.
 
-    Args:
-        text: Any text. It is not normalised in any other way, since that could change its meaning.
-
-    Returns:
-        The text, and the number of characters removed.
-
+    The text is not normalised in any other way, since that could change its meaning.
     """
     if is_printable_ascii(text):
         return text, 0

@@ -7,45 +7,21 @@ style, no script. Only links are left, and they open a new tab that cannot reach
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
-from .escaping import TAG, escape_text, link_target
+from .escaping import link_target
 from .invisible import strip_invisible
-from .quantity import quantity
+from .quantity import quantity, shorten
 
 _MAX_SHOWN = 20_000  # characters of a page
-_MAX_IN_LINE = 80  # characters of a title or a URL
-_LINK = re.compile(r'\]\((?!(?:https?://|mailto:|#)[^\s<>()]*(?: "[^"\n]*")?\))')  # a link that leads elsewhere
-_DEFINITION = re.compile(r"\]:(?!\s*https?://)")
-
-
-class Size(str):
-    """A part of a repr that is not a value: ``<5 results>``."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
-
-def shorten(text: str) -> str:
-    """Return *text* as a repr shows it: one short line."""
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_IN_LINE else f"{line[: _MAX_IN_LINE - 1]}…"
-
-
-def count(things: Iterable[Any], name: str) -> Size:
-    """Return how many *things* there are: ``<1 note>``."""
-    number = len(list(things))
-    return Size(quantity(number, name))
 
 
 def response_as_html(response: Any) -> str:
     """Return a `SearchResponse` as HTML."""
-    parts = [f"<p><b>{_html(response.query)}</b> · {_html(_found(response))}</p>"]
+    found = quantity(len(response.results), "result") + (f" from {response.provider}" if response.provider else "")
+    parts = [f"<p><b>{_html(response.query)}</b> · {_html(found)}</p>"]
     if response.answer:
         parts.append(f"<p>{_html(response.answer)}</p>")
     for result in response.results:
@@ -63,34 +39,10 @@ def response_as_html(response: Any) -> str:
 def page_as_html(page: Any) -> str:
     """Return a `Page` as HTML; its Markdown is shown as it is."""
     facts = " · ".join(_html(fact) for fact in _facts(page))
-    text = f'<pre style="white-space: pre-wrap; max-height: 30em; overflow: auto">{_html(_cut(page.content))}</pre>'
+    shown = page.content if len(page.content) <= _MAX_SHOWN else f"{page.content[:_MAX_SHOWN]}…"
+    text = f'<pre style="white-space: pre-wrap; max-height: 30em; overflow: auto">{_html(shown)}</pre>'
     head = f"<p><b>{_html_link(page.final_url or page.url, page.title)}</b><br><small>{facts}</small></p>"
     return _box([head, text, *_html_notes(page.notes)])
-
-
-def response_as_markdown(response: Any) -> str:
-    """Return a `SearchResponse` as Markdown."""
-    blocks = [f"**{_escape(response.query)}** · {_escape(_found(response))}"]
-    if response.answer:
-        blocks.append(_escape(response.answer))
-    for result in response.results:
-        text = _escape(result.snippet) if result.content is None else _make_inert(_cut(result.content))
-        body = "\n".join(f"   {line}".rstrip() for line in text.splitlines())
-        blocks.append(f"{result.citation_id}. {_markdown_link(result.url, result.title)}\n\n{body}".rstrip())
-    blocks += [f"- {_markdown_link(image.url, image.description or image.url)} (image)" for image in response.images]
-    return "\n\n".join([*blocks, *(f"*{_escape(note)}*" for note in response.notes)])
-
-
-def page_as_markdown(page: Any) -> str:
-    """Return a `Page` as Markdown."""
-    head = f"**{_markdown_link(page.final_url or page.url, page.title)}**"
-    blocks = [head, " · ".join(map(_escape, _facts(page))), _make_inert(_cut(page.content))]
-    return "\n\n".join([*filter(None, blocks), *(f"*{_escape(note)}*" for note in page.notes)])
-
-
-def _found(response: Any) -> str:
-    found = quantity(len(response.results), "result")
-    return f"{found} from {response.provider}" if response.provider else found
 
 
 def _facts(page: Any) -> Iterator[str]:
@@ -120,23 +72,3 @@ def _html_link(url: str, title: str) -> str:
     if target is None:
         return shown
     return f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer nofollow">{shown}</a>'
-
-
-def _markdown_link(url: str, title: str) -> str:
-    target = link_target(url)
-    shown = _escape(" ".join(title.split()) or url).replace("[", "(").replace("]", ")")
-    return f"[{shown}]({target})" if target else shown
-
-
-def _escape(text: str) -> str:
-    return " ".join(escape_text(text).split())
-
-
-def _make_inert(markdown: str) -> str:
-    """Break what a front end would fetch or run. `WebSearch` has done so, but not every page comes from it."""
-    text = TAG.sub("< ", strip_invisible(markdown)[0]).replace("![", "! [")
-    return _DEFINITION.sub("] :", _LINK.sub("] (", text))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"

@@ -9,22 +9,18 @@ from typing import Any
 # By the types of https://docs.pydantic.dev/latest/errors/validation_errors/
 _WORDS: Mapping[str, str] = MappingProxyType(
     {
-        "missing": "is missing",
-        "string_type": "must be text",
-        "int_type": "must be a whole number",
-        "int_parsing": "must be a whole number",
-        "int_from_float": "must be a whole number",
-        "float_type": "must be a number",
-        "float_parsing": "must be a number",
-        "bool_type": "must be true or false",
-        "bool_parsing": "must be true or false",
-        "list_type": "must be a list",
-        "tuple_type": "must be a list",
-        "dict_type": "must be a mapping",
-        "model_type": "must be a mapping",
-        "date_type": "must be a date such as 2026-05-04",
-        "date_parsing": "must be a date such as 2026-05-04",
-        "date_from_datetime_parsing": "must be a date such as 2026-05-04",
+        kind: words
+        for words, kinds in {
+            "is missing": "missing",
+            "must be text": "string_type",
+            "must be a whole number": "int_type int_parsing int_from_float",
+            "must be a number": "float_type float_parsing",
+            "must be true or false": "bool_type bool_parsing",
+            "must be a list": "list_type tuple_type",
+            "must be a mapping": "dict_type model_type",
+            "must be a date such as 2026-05-04": "date_type date_parsing date_from_datetime_parsing",
+        }.items()
+        for kind in kinds.split()
     }
 )
 

@@ -1,8 +1,33 @@
-"""Numbers of things in notes and messages."""
+"""Numbers of things and short lines, in notes, messages and reprs."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+_MAX_IN_LINE = 80  # characters of a title or a URL
 
 
 def quantity(number: int, thing: str, things: str = "") -> str:
     """Return ``1 page``, ``1,200 pages``; *things* is the plural, if it does not just add an s."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+class Size(str):
+    """A part of a repr that is not a value: ``<5 results>``."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+def shorten(text: str) -> str:
+    """Return *text* as a repr shows it: one short line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _MAX_IN_LINE else f"{line[: _MAX_IN_LINE - 1]}…"
+
+
+def count(things: Iterable[Any], name: str) -> Size:
+    """Return how many *things* there are: ``<1 note>``."""
+    return Size(quantity(len(list(things)), name))

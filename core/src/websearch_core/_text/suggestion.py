@@ -12,11 +12,7 @@ def suggest_name(name: str, known: Iterable[str], aliases: Mapping[str, str] = M
     """
     Return how a message that *name* is unknown should end: with the known name that it resembles, or with all.
 
-    Args:
-        name: The unknown name.
-        known: The known names.
-        aliases: Names that other libraries use, each with the known name that it stands for.
-
+    *aliases* are names that other libraries use, each with the known name that it stands for.
     """
     known = list(known)
     if close := find_close(name, known, aliases):
@@ -41,13 +37,7 @@ def check_names(
     error: type[WebSearchError],
     aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """
-    Check the names of keyword arguments.
-
-    Raises:
-        WebSearchError: One is unknown: an *error* that names it and the known one that it resembles.
-
-    """
+    """Raise *error* if a keyword argument is unknown; it names the known one that it resembles."""
     if unknown := sorted(set(given) - set(known)):
         hint = suggest_name(unknown[0], known, aliases)
         raise error(f"unknown argument{'s' * (len(unknown) > 1)}: {', '.join(unknown)}{hint}")

@@ -10,15 +10,17 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Protocol, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from ..errors import UnsafeURL
+from ..errors import ConfigurationError, UnsafeURL
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 Origin: TypeAlias = tuple[str, str, int]
+_PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
 _URL = re.compile(r"(https?)://([^/?#]*)([/?#].*)?", re.IGNORECASE | re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
@@ -130,15 +132,9 @@ L = TypeVar("L", bound=Listed)
 
 def find_alike(known: Mapping[str, L], url: str) -> list[L]:
     """
-    Return what is known of the page at *url*.
+    Return what is *known*, by what `identify` returns, of exactly the page at *url*.
 
-    Args:
-        known: What is known, by what `identify` returns.
-        url: Any URL.
-
-    Returns:
-        What is known of exactly this URL; or else of all that services may list instead, which may be several pages.
-
+    If that is nothing, return what is known of all that services may list instead, which may be several pages.
     """
     if (exact := known.get(identify(url))) is not None:
         return [exact]
@@ -147,13 +143,7 @@ def find_alike(known: Mapping[str, L], url: str) -> list[L]:
 
 
 def locate(url: str) -> tuple[str, int]:
-    """
-    Return the host of *url*, in lower-case ASCII, and its port.
-
-    Raises:
-        UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
-
-    """
+    """Return the host of *url*, in lower-case ASCII, and its port; raise `UnsafeURL` as `serialize` does."""
     return split_url(url)[1:3]
 
 
@@ -163,6 +153,40 @@ def find_origin(url: str) -> Origin | None:
         return split_url(url)[:3]
     except UnsafeURL:
         return None
+
+
+def parse_holes(entries: Iterable[str]) -> tuple[tuple[Network, ...], frozenset[Origin]]:
+    """
+    Return the networks among *entries*, such as ``10.1.0.0/16``, and the origins, such as ``https://wiki.corp:8443``.
+
+    Raises:
+        ConfigurationError: An entry is neither.
+
+    """
+    networks: list[Network] = []
+    origins: set[Origin] = set()
+    for entry in entries:
+        if "://" in entry:
+            origins.add(_parse_origin(entry))
+            continue
+        try:
+            networks.append(ipaddress.ip_network(entry))
+        except ValueError as error:
+            raise ConfigurationError(
+                f"internal: {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
+                "'https://wiki.corp:8443'"
+            ) from error
+    return tuple(networks), frozenset(origins)
+
+
+def _parse_origin(entry: str) -> Origin:
+    try:
+        scheme, host, port, rest = split_url(entry)
+    except UnsafeURL as error:
+        raise ConfigurationError(f"internal: {entry!r}: {error}") from error
+    if rest != "/":
+        raise ConfigurationError(f"internal: {entry!r} has a path; an origin is scheme, host and port")
+    return scheme, host, port
 
 
 def find_host(url: str) -> str:
@@ -212,6 +236,7 @@ def _is_unguessable(text: str) -> bool:
     return any(_DIGIT_AND_LETTER.search(run) for run in _SECRET_VALUE.findall(text))
 
 
+@lru_cache(maxsize=1024)  # each result of a search is looked at several times
 def split_url(url: str) -> tuple[str, str, int, str]:
     """Split *url* into scheme, host, port and the rest; the host in lower-case ASCII."""
     if len(url) > _MAX_LENGTH:
@@ -237,7 +262,7 @@ def split_url(url: str) -> tuple[str, str, int, str]:
         host, digits = _parse_name(named[1]), named[2]
     else:
         raise UnsafeURL("the host is ambiguous")
-    port = int(digits) if digits else _default_port(scheme)
+    port = int(digits) if digits else _PORTS[scheme]
     if not 0 <= port <= 65535:
         raise UnsafeURL("the port is out of range")
     if rest[0] != "/":
@@ -249,7 +274,7 @@ def split_url(url: str) -> tuple[str, str, int, str]:
 
 def _join(scheme: str, host: str, port: int) -> str:
     netloc = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{netloc}" if port == _default_port(scheme) else f"{scheme}://{netloc}:{port}"
+    return f"{scheme}://{netloc}" if port == _PORTS[scheme] else f"{scheme}://{netloc}:{port}"
 
 
 def _resolve_dots(rest: str) -> str:
@@ -269,14 +294,14 @@ def _resolve_dots(rest: str) -> str:
 
 def _normalize(text: str, plain: frozenset[str]) -> str:
     """Decode the escapes of *plain* characters; write the others in upper case."""
-    return _ENCODED.sub(lambda found: _normalize_sign(found, plain), text)
 
+    def normalize(found: re.Match[str]) -> str:
+        if not found[1]:  # a bracket, which a path cannot contain, and Markdown neither
+            return quote(found[0])
+        character = chr(int(found[1], 16))
+        return character if character in plain else found[0].upper()
 
-def _normalize_sign(found: re.Match[str], plain: frozenset[str]) -> str:
-    if not found[1]:  # a bracket, which a path cannot contain, and Markdown neither
-        return quote(found[0])
-    character = chr(int(found[1], 16))
-    return character if character in plain else found[0].upper()
+    return _ENCODED.sub(normalize, text)
 
 
 def _parse_ipv6(text: str) -> str:
@@ -329,10 +354,6 @@ def _check_punycode(label: str) -> None:
         idna.decode(label)
     except UnicodeError:
         raise UnsafeURL("the host name is not valid punycode") from None
-
-
-def _default_port(scheme: str) -> int:
-    return 443 if scheme == "https" else 80
 
 
 def parse_address(host: str) -> Address | None:

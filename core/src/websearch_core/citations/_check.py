@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from .._runtime.threads import in_thread
 from .._text.sentences import split_sentences
-from ._evidence import MAX_LENGTH, Claim, Evidence, Support, Weights, support_together
+from ._evidence import MAX_LENGTH, Claim, Evidence, Weights, support_together
 from ._marks import Mark, code_spans, find_marks
 
 Verdict = Literal["supported", "partial", "unsupported", "unknown"]
@@ -127,7 +127,8 @@ def _check(
         support = max(support, together._replace(passage=support.passage), key=lambda one: one.score)
         missing = set(support.missing).intersection(*(one.missing for one in by_source.values()))
         support = support._replace(missing=tuple(name for name in support.missing if name in missing))
-    verdict = _judge(support)
+    is_whole = support.score >= _SUPPORTED and not support.missing
+    verdict: Verdict = "unsupported" if support.score < _PARTIAL else "supported" if is_whole else "partial"
     return CitationCheck(
         claim=text,
         citations=numbers,
@@ -138,12 +139,6 @@ def _check(
         missing=support.missing,
         note=note,
     )
-
-
-def _judge(support: Support) -> Verdict:
-    if support.score < _PARTIAL:
-        return "unsupported"
-    return "partial" if support.missing or support.score < _SUPPORTED else "supported"
 
 
 def _claims(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:

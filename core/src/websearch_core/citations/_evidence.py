@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, reduce
+from itertools import islice
 from typing import NamedTuple
 
 from .._text.dates import find_dates
@@ -61,27 +62,18 @@ class Claim:
             if term.start != first and text[term.start : term.end][:1].isupper()
         }
         self.terms = dict.fromkeys(term.form for term in words)
-        self.quotes = [quote[1].strip() for quote in _QUOTE.finditer(text) if _is_long(quote[1])]
+        quotes = (quote[1].strip() for quote in _QUOTE.finditer(text))
+        self.quotes = [one for one in quotes if len(list(islice(split_terms(one), _MIN_QUOTE))) == _MIN_QUOTE]
 
 
 class Support(NamedTuple):
-    """
-    How well a text supports a claim.
+    """How well a text supports a claim."""
 
-    Args:
-        score: From 0 to 1.
-        passage: The sentences that support it best.
-        missing: The figures, names and quotations that are not in the text, as the claim has them.
-        near: What the passage has of the claim.
-        quoted: The quotations that are in the text.
-
-    """
-
-    score: float
-    passage: str
-    missing: tuple[str, ...]
-    near: Found
-    quoted: frozenset[str]
+    score: float  # from 0 to 1
+    passage: str  # the sentences that support it best
+    missing: tuple[str, ...]  # the figures, names and quotations that are not in the text, as the claim has them
+    near: Found  # what the passage has of the claim
+    quoted: frozenset[str]  # the quotations that are in the text
 
 
 class Evidence:
@@ -273,7 +265,3 @@ def _fold(text: str) -> str:
 
 def _stem_length(form: str) -> int:
     return max(_SHORT, len(form) - 2)
-
-
-def _is_long(quote: str) -> bool:
-    return sum(1 for _ in zip(split_terms(quote), range(_MIN_QUOTE), strict=False)) == _MIN_QUOTE

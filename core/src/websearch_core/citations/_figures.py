@@ -46,25 +46,15 @@ _SCALE = re.compile(rf"[\s\u00a0-]?({_LONG_SCALES}|(?:{_SHORT_SCALES})(?![^\W\d_
 
 
 class Figure(NamedTuple):
-    """
-    A number in a text.
+    """A number in a text."""
 
-    Args:
-        text: As it is written.
-        values: What it may mean, in lowest terms: ``{"1234", "1.234"}``; after a scale such as "million" is applied.
-        unscaled: What it may mean without its scale; empty if it has none.
-        percent: True if it is a percentage.
-        start: Where it begins in the text.
-        end: Where it ends.
-
-    """
-
-    text: str
+    text: str  # as it is written
+    # What it may mean, in lowest terms: ``{"1234", "1.234"}``; after a scale such as "million" is applied.
     values: frozenset[str]
-    unscaled: frozenset[str]
-    percent: bool
-    start: int
-    end: int
+    unscaled: frozenset[str]  # what it may mean without its scale; empty if it has none
+    percent: bool  # true if it is a percentage
+    start: int  # where it begins in the text
+    end: int  # where it ends
 
 
 def find_figures(text: str) -> Iterator[Figure]:

@@ -81,13 +81,7 @@ def _take(units: Sequence[str], most: int, separator: str) -> list[str]:
 
 def _contexts(before: str, after: str) -> Iterator[tuple[str, str]]:
     prefix, suffix = " ".join(before.split()[-_CONTEXT:]), " ".join(after.split()[:_CONTEXT])
-    yield "", ""
-    if prefix:
-        yield prefix, ""
-    if suffix:
-        yield "", suffix
-    if prefix and suffix:
-        yield prefix, suffix
+    yield from dict.fromkeys([("", ""), (prefix, ""), ("", suffix), (prefix, suffix)])
 
 
 def _encode(text: str) -> str:

@@ -43,23 +43,13 @@ Kind = Literal["plain", "linked", "stray"]
 
 
 class Mark(NamedTuple):
-    """
-    A citation in a text.
+    """A citation in a text."""
 
-    Args:
-        start: Where it begins.
-        end: Where it ends.
-        numbers: The numbers cited, in order.
-        image: True if an exclamation mark before it would make a link to it an image.
-        kind: ``linked`` if it is a link already, or in one; ``stray`` if no sources are numbered so.
-
-    """
-
-    start: int
-    end: int
-    numbers: tuple[int, ...]
-    image: bool = False
-    kind: Kind = "plain"
+    start: int  # where it begins
+    end: int  # where it ends
+    numbers: tuple[int, ...]  # the numbers cited, in order
+    image: bool = False  # true if an exclamation mark before it would make a link to it an image
+    kind: Kind = "plain"  # ``linked`` if it is a link already, or in one; ``stray`` if no sources are numbered so
 
 
 def find_marks(text: str) -> Iterator[Mark]:

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from .._runtime.context import run_apart
 from .._runtime.forks import notice_fork
-from .._runtime.scope import Caller, caller_scope
+from .._runtime.scope import Caller, current_call, run_apart, scope
+from .._runtime.threads import in_thread
+from .._text.urls import describe_url
 from ..errors import ConfigurationError, WebSearchError
-from ..events._hooks import Listener, check_hook, listening
-from ..events._log import EventLog
-from ..events._observe import observe_request
+from ..events import Exchange, emit
+from ..events._hooks import Listener, check_hook
+from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
 from ._arguments import check_arguments, make_query
-from ._signature import Choice, CommonArguments, WebSearchArguments, WebSearchOptions
+from ._signature import Choice, CommonArguments, WebSearchOptions
 
 if TYPE_CHECKING:
+    from .._net.sender import Sender
     from ..provider._ports import PageReader, SearchProvider
     from ..reading import ReadOptions
     from ..settings import Settings
     from ._calls import Calls
 
-__all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchArguments", "WebSearchOptions", "preload"]
+__all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preload"]
 
 _T = TypeVar("_T")
 _OF_SETTINGS = WebSearchOptions.__annotations__.keys() - {
@@ -61,9 +64,10 @@ class WebSearch:
             several, called in order until one answers. By default: ``WEB_SEARCH_PROVIDER``, else the first that has a
             key, else DuckDuckGo.
         reader: The provider to read pages with, in the same forms. By default, the object given as *provider* if it
-            can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``.
-            ``"auto"`` is whatever reads pages on this machine: the local index if it was searched, ``direct``, and, for
-            a page that needs scripts or blocks us, ``browser`` if a browser is installed.
+            can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``;
+            then `read` renders a page that needs its scripts, if a browser is installed. ``"auto"`` is whatever reads
+            pages on this machine, for every call: the local index if it was searched, ``direct``, and, for a page that
+            needs scripts or blocks us, ``browser`` if a browser is installed.
         api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
             ``"keyring:service/name"``.
         base_url: The URL of the one provider named.
@@ -106,11 +110,6 @@ class WebSearch:
 
     def __init__(self, provider: Choice | None = None, **options: Unpack[WebSearchOptions]) -> None:
         # Import slow modules only now: a program may import this one and search much later, or never.
-        from .._net.clients import parse_contact
-        from .._net.credentials import OriginCredentials
-        from .._net.guard import Guard
-        from .._net.proxy import Proxies
-        from .._net.sender import Sender
         from ..settings import Http, Settings
         from ._selection import Selection, make_stack, read_chain, search_chain
 
@@ -121,7 +120,8 @@ class WebSearch:
         if not isinstance(http, Http):
             raise ConfigurationError("http: must be Http(...), such as Http(verify=context)")
         given = {name: value for name, value in options.items() if name in _OF_SETTINGS and value is not None}
-        given["http"] = http.for_settings
+        if of_settings := http.for_settings:
+            given["http"] = of_settings
         settings = (settings.override if settings else Settings.load)(**given)
         selection = Selection(settings)
         one = {name: value for name in ("api_key", "base_url") if (value := options.get(name)) is not None}
@@ -130,28 +130,50 @@ class WebSearch:
         stack = make_stack(settings, options.get("layers", ()), given)
         self.settings: Settings = settings
         on_event = options.get("on_event")
-        self._listeners = (Listener(EventLog()), *([Listener(check_hook(on_event))] if on_event else []))
+        self._listeners = (Listener(log_event), *([Listener(check_hook(on_event))] if on_event else []))
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
+        self._page_reader = selection.page_reader(self.reader, stack)
         self.check_options(settings.search_options)
         self._caller = Caller(
             object(),  # not an id, which a later one could have while a thread still works for this one
             repr((sorted(settings.internal), settings.domains, http.own)),
             secrets.token_hex(16) if any(http.own) else "",
         )
-        guard, sending = Guard.allowing(settings.internal, domains=settings.domains), settings.http
-        self._credentials = OriginCredentials(sending.credentials, guard)
-        self._sender = Sender(
+        self._http = http
+        self._services_of: WebSearch | None = None  # whose connections to services are used, too
+        if settings.http.has_rules:
+            _ = self._sender  # what is wrong with them shows now
+
+    @cached_property
+    def _sender(self) -> Sender:
+        """What sends the requests. It is made for the first one, since a program may make tools and call none."""
+        from .._net.clients import parse_contact
+        from .._net.credentials import OriginCredentials
+        from .._net.guard import Guard
+        from .._net.proxy import Proxies
+        from .._net.sender import Sender
+
+        http = self.settings.http
+        guard = Guard.allowing(self.settings.internal, domains=self.settings.domains)
+        sender = Sender(
             guard,
-            connect_timeout=settings.timeout.connect,
-            client=http.client,
-            async_client=http.async_client,
-            verify=http.verify,
-            library=sending.library,
-            credentials=self._credentials,
-            proxies=Proxies.of(sending.proxy, sending.resolve),
-            contact=parse_contact(sending.contact) if sending.contact is not None else "",
+            connect_timeout=self.settings.timeout.connect,
+            client=self._http.client,
+            async_client=self._http.async_client,
+            verify=self._http.verify,
+            library=http.library,
+            credentials=OriginCredentials(http.credentials, guard),
+            proxies=Proxies.of(http.proxy, http.resolve),
+            contact=parse_contact(http.contact) if http.contact is not None else "",
         )
+        if self._services_of is not None:
+            sender.share_services(self._services_of._sender)  # noqa: SLF001 - of the same class
+        first: Sender = self.__dict__.setdefault("_sender", sender)  # another thread may have made one meanwhile
+        return first
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_http": None, "_services_of": None, "_sender": self._sender}
 
     @classmethod
     def resolve(cls, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
@@ -177,13 +199,7 @@ class WebSearch:
         return web
 
     def check_options(self, options: SearchOptions | Mapping[str, Any]) -> None:
-        """
-        Check that the provider supports *options*, which every search has, unless they say that a note is enough.
-
-        Raises:
-            UnsupportedOption: It does not.
-
-        """
+        """Raise `UnsupportedOption` if the provider lacks one of *options*, unless they say that a note is enough."""
         from ._selection import check_search_options
 
         check_search_options(options, self.provider)
@@ -233,6 +249,7 @@ class WebSearch:
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """Do the same as `search` on the running event loop."""
+        await self._load()
         return await self.arun(
             self._calls.search(self._make_query(query, options, unsupported), read_top, passage_length)
         )
@@ -266,6 +283,7 @@ class WebSearch:
 
     async def aread(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """Do the same as `read` on the running event loop."""
+        await self._load()
         return await self.arun(self._calls.read(url, part))
 
     def read_many(
@@ -295,17 +313,19 @@ class WebSearch:
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """Do the same as `read_many` on the running event loop."""
+        await self._load()
         return await self.arun(self._calls.read_many(urls, part, timeout))
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
         notice_fork()
-        return run_apart(partial(self._run, flow))
+        return run_apart(partial(run, flow, self._send), **self._describe_call())
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
         notice_fork()
-        with listening(self._listeners), caller_scope(self._find_caller()):
+        await self._load()
+        with scope(**self._describe_call()):
             try:
                 return await arun(flow, self._asend)
             except WebSearchError:
@@ -335,57 +355,79 @@ class WebSearch:
     def __repr__(self) -> str:
         return f"WebSearch({self.provider.name!r}, reader={self.reader.name!r})"
 
+    async def _load(self) -> None:
+        """Import in a thread what only calls need: an event loop reads no files."""
+        if "_sender" not in self.__dict__:
+            await in_thread(lambda: (self._calls, self._sender))
+
     @property
     def _calls(self) -> Calls:
-        from ._calls import Calls  # with all that a call needs: a program may import this module and search later
+        from ._calls import Calls  # with all that a call needs: a program may make tools and call none
 
-        return Calls(self.settings, self.provider, self.reader)
+        return Calls(self.settings, self.provider, self.reader, self._page_reader)
 
     def _make_query(
         self, query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None
     ) -> SearchQuery:
         return make_query(query, options, unsupported, self.settings.search_options)
 
-    def _run(self, flow: Flow[_T]) -> _T:
-        with listening(self._listeners), caller_scope(self._find_caller()):
-            return run(flow, self._send)
-
-    def _find_caller(self) -> Caller:
-        """Return who makes this call: whoever has other credentials reads other pages."""
-        whose = self._credentials.identify()
-        return self._caller._replace(policy=f"{self._caller.policy} {whose}") if whose else self._caller
+    def _describe_call(self) -> dict[str, Any]:
+        """Return who makes each call, and who listens: once, also where a hook or a provider makes a call."""
+        outer, caller = current_call().listeners, self._caller
+        if self.settings.http.credentials:  # whoever has other credentials reads other pages
+            caller = caller._replace(policy=f"{caller.policy} {self._sender.credentials.identify()}")
+        return {"caller": caller, "listeners": (*outer, *(one for one in self._listeners if one not in outer))}
 
     def _send(self, request: Request) -> Response:
-        with observe_request(request) as sending:
-            sending.response = response = self._sender.send(request)
+        began = time.monotonic()
+        try:
+            response = self._sender.send(request)
+        except BaseException as error:
+            _announce(request, began, error=error)
+            raise
+        _announce(request, began, response)
         return response
 
     async def _asend(self, request: Request) -> Response:
-        with observe_request(request) as sending:
-            sending.response = response = await self._sender.asend(request)
+        began = time.monotonic()
+        try:
+            response = await self._sender.asend(request)
+        except BaseException as error:
+            _announce(request, began, error=error)
+            raise
+        _announce(request, began, response)
         return response
 
 
 def _write_signature() -> Signature:
     """Return what ``help`` and notebooks show: the names that the type of the options has."""
-    names = ["self", "provider", *WebSearchOptions.__annotations__]
-    kinds = [Parameter.POSITIONAL_OR_KEYWORD] * 2 + [Parameter.KEYWORD_ONLY] * len(WebSearchOptions.__annotations__)
-    defaults = {"self": Parameter.empty, "internal": (), "allowed_domains": (), "blocked_domains": (), "layers": ()}
-    hints = WebSearchArguments.__annotations__
-    return Signature(
-        [
-            Parameter(
-                name,
-                kind,
-                default=defaults.get(name),
-                annotation=hints[name].__forward_arg__ if name in hints else Parameter.empty,
-            )
-            for name, kind in zip(names, kinds, strict=True)
-        ]
-    )
+    lists = ("internal", "allowed_domains", "blocked_domains", "layers")
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=() if name in lists else None, annotation=hint.__forward_arg__)
+        for name, hint in WebSearchOptions.__annotations__.items()
+    ]
+    me, provider = (Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("self", "provider"))
+    return Signature([me, provider.replace(default=None, annotation="Choice | None"), *options])
 
 
 WebSearch.__init__.__signature__ = _write_signature()  # type: ignore[attr-defined]
+
+
+def _announce(
+    request: Request, began: float, response: Response | None = None, error: BaseException | None = None
+) -> None:
+    if isinstance(error, WebSearchError):
+        error.locate(url=describe_url(request.url))
+    emit(
+        Exchange(
+            method=request.method,
+            url=request.url.partition("?")[0],
+            seconds=time.monotonic() - began,
+            status=response.status if response else None,
+            size=len(response.content) if response else 0,
+            error=error,
+        )
+    )
 
 
 def preload() -> None:
@@ -397,9 +439,8 @@ def preload() -> None:
     Whatever the first search or page needs is imported later, in a thread.
     """
     from .. import settings  # noqa: F401
-    from .._net import sender  # noqa: F401
     from .._registry import known
-    from . import _calls, _selection  # noqa: F401
+    from . import _selection  # noqa: F401
 
     with suppress(ConfigurationError):  # of a plug-in: raised again by whoever names one
         known()

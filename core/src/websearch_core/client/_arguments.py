@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,7 @@ from .._text.urls import is_web_url, serialize
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, Unsupported
 from ..provider._declare import field_notes
-from ..settings._values import describe_former
+from ..settings._values import describe_former, find_home
 from ._signature import WebSearchOptions
 
 _KNOWN = ("provider", *WebSearchOptions.__annotations__)
@@ -51,32 +51,42 @@ def make_query(
     return SearchQuery.of(text, **given)
 
 
-def check_arguments(given: Iterable[str], known: Collection[str] = _KNOWN) -> None:
+def check_arguments(
+    given: Iterable[str], known: Collection[str] = _KNOWN, find_home: Callable[[str], str] = find_home
+) -> None:
     """
     Check the names of the arguments of a `WebSearch`, or of a class that takes them.
+
+    A message never shows the value of an argument, which may be a key: ``api_ky="..."``.
+
+    Args:
+        given: The names of the arguments.
+        known: The right names.
+        find_home: Returns which of them an option of a search or of a page belongs to.
 
     Raises:
         ConfigurationError: One is unknown. If it is known by this name elsewhere, the message says what to write.
 
     """
     for name in given:
-        if name not in known and (line := find_line(name)):
+        if name not in known and (line := _find_line(name, known, find_home)):
             raise ConfigurationError(f"{name}: write {line}")
     check_names(given, known, ConfigurationError)
 
 
-def find_line(name: str) -> str:
+def _find_line(name: str, known: Collection[str], find_home: Callable[[str], str]) -> str:
     """Return the line to write instead of *name*, which is an option elsewhere, or was one; empty if none is known."""
-    from ..reading import ReadOptions
-
     option = OTHER_NAMES.get(name, name)
-    if option in _KNOWN:
+    if option == "limit" and "k" in known:
+        return "k=..."
+    if option in known:
         return f"{option}=..."
-    if option in SearchOptions.__annotations__ and not describe_former(name):
-        also = "; a retriever calls it k" if option == "limit" else ""
-        return f'search(..., {option}=...), or for every search search_options={{"{option}": ...}}{also}'
+    if (home := find_home(option)) in known:
+        return f'{home}={{"{option}": ...}}'
     if line := describe_former(name):
         return line
+    from ..reading import ReadOptions
+
     return f"read(url, {name}=...)" if name in ReadOptions.__annotations__ else _find_provider_line(name)
 
 
@@ -91,13 +101,7 @@ def _find_provider_line(name: str) -> str:
 
 
 def check_text(query: Any) -> None:
-    """
-    Check the words to search for.
-
-    Raises:
-        InvalidOption: They are empty, or not text.
-
-    """
+    """Raise `InvalidOption` if the words to search for are empty, or not text."""
     if not isinstance(query, str):
         raise InvalidOption(f"query: must be text, not {type(query).__name__}")
     if not query.strip():
@@ -105,13 +109,7 @@ def check_text(query: Any) -> None:
 
 
 def check_placed(options: Iterable[str], known: Container[str]) -> None:
-    """
-    Check that no option of a call is one of the whole `WebSearch`.
-
-    Raises:
-        InvalidOption: One is; the message says where it belongs.
-
-    """
+    """Raise `InvalidOption` if one of *options* is not *known*, but is one of the whole `WebSearch`."""
     for name in options:
         line = "" if name in known else f"{name}=..." if name in _KNOWN else describe_former(name)
         if line:
@@ -119,26 +117,14 @@ def check_placed(options: Iterable[str], known: Container[str]) -> None:
 
 
 def check_number(name: str, value: Any, least: int, error: type[WebSearchError] = ConfigurationError) -> int:
-    """
-    Return *value*, the argument *name*.
-
-    Raises:
-        WebSearchError: An *error*, if it is not a whole number, or is less than *least*.
-
-    """
+    """Return *value*, the argument *name*; raise an *error* if it is not a whole number of at least *least*."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise error(f"{name}: must be a whole number of at least {least}")
     return value
 
 
 def as_urls(urls: Iterable[str]) -> list[str]:
-    """
-    Return *urls* as a list.
-
-    Raises:
-        InvalidOption: It is one URL, whose characters would be taken for URLs, or not iterable.
-
-    """
+    """Return *urls* as a list; raise `InvalidOption` for a single URL, whose characters would be taken for URLs."""
     if isinstance(urls, str):
         raise InvalidOption("urls: must be a list of URLs; to read one page, use read")
     if not isinstance(urls, Iterable):
@@ -147,14 +133,7 @@ def as_urls(urls: Iterable[str]) -> list[str]:
 
 
 def strip_fragment(url: str) -> str:
-    """
-    Return *url* without its fragment, which a reading service could pass on to the scripts of the page.
-
-    Raises:
-        InvalidOption: *url* is not text.
-        UnsafeURL: The fragment contains characters that are not allowed in a URL.
-
-    """
+    """Return *url* without its fragment, which a reading service could pass on to the scripts of the page."""
     if not isinstance(url, str):
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
     target, mark, _ = url.partition("#")

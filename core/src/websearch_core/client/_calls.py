@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from math import ceil
-from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
-from .._runtime.scope import Choices, choices_scope, current_choices, reading_on
+from .._runtime.scope import Choices, current_call, scope
 from .._text.suggestion import check_names
-from .._text.urls import find_host, is_web_url
-from ..errors import InvalidOption, WebSearchError
-from ..events._observe import find_outcomes, observe_read, observe_search
+from .._text.urls import describe_url, find_host, is_web_url
+from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption, WebSearchError
+from ..events import ReadEnd, ReadStart, SearchEnd, SearchStart, emit
 from ..flow import Call, Flow, Gather
 from ..flow._lanes import gather_by_host
 from ..layers._layer import batch_size, leaves, read_many, reads_batches
+from ..layers._relax import find_unsupported
 from ..layers._single_flight import free
 from ..models import Page, SearchQuery, SearchResponse
+from ..models._outcomes import find_outcomes
 from ..provider._ports import opens_pages
 from ..tokens import estimate_tokens
-from ._arguments import as_urls, check_placed, strip_fragment
+from ._arguments import as_urls, check_number, check_placed, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
-from ._policy import narrow_query, search_within
 
 if TYPE_CHECKING:
     from ..provider._ports import PageReader, SearchProvider
@@ -38,51 +38,85 @@ if TYPE_CHECKING:
 _Pages: TypeAlias = list[Page | WebSearchError]
 _CHOICES = {"comments": ("drop", "keep"), "reviews": ("drop", "keep"), "links": ("keep", "text", "drop")}
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
+_SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT_READS = 8  # pages that are read at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """
-    The calls of one `WebSearch`.
-
-    Args:
-        settings: Its settings.
-        provider: What it searches with.
-        reader: What it reads pages with.
-
-    """
+    """The calls of one `WebSearch`."""
 
     settings: Settings
     provider: SearchProvider
     reader: PageReader
+    page_reader: PageReader
 
     def search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         """Search, and read the first *read_top* results."""
-        return observe_search(self._find(query, read_top, passage_length), query, self.provider.name)
+        name, began = self.provider.name, monotonic()
+        emit(SearchStart(provider=name, query=query))
+        if _SHOWN_BY not in _loaded:
+            yield from _load(_SHOWN_BY)
+        try:
+            response = yield from self._find(query, read_top, passage_length)
+        except BaseException as error:
+            if isinstance(error, WebSearchError):
+                error.locate(name)
+            emit(SearchEnd(provider=name, query=query, seconds=monotonic() - began, error=error))
+            raise
+        seconds = monotonic() - began
+        outcomes = find_outcomes(response, name, seconds)
+        response = response.model_copy(update={"elapsed": seconds, "outcomes": outcomes})
+        emit(SearchEnd(provider=response.provider or name, query=query, seconds=seconds, response=response))
+        return response
 
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
-        if not isinstance(read_top, int) or read_top < 0:
-            raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
+        if read_top:
+            check_number("read_top", read_top, 0, InvalidOption)
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         passages = (yield from self._make_excerpt(part)) if read_top else None
-        narrowed = narrow_query(query, self.settings.domains)
-        longest = narrowed.max_snippet_chars
+        longest = query.max_snippet_chars
         if longest is not None:  # of no concern to providers: the same is asked, and kept, for each length
-            narrowed = narrowed.model_copy(update={"max_snippet_chars": None})
+            query = query.model_copy(update={"max_snippet_chars": None})
         searching, reading = self.settings.timeout.search, self.settings.timeout.read
         with time_limit(max(searching, reading) if read_top else searching):
             with time_limit(searching):
-                found = yield from search_within(self.provider, narrowed, query)
+                found, narrowed = yield from self._search_within_policy(query)
             if any(result.content for result in found.results):
                 passages = passages or (yield from self._make_excerpt(part))
                 response: SearchResponse = yield Call(enforce_content, found, narrowed, longest, passages)
             else:
                 response = enforce_query(found, narrowed, longest)
             if passages and read_top:
-                with choices_scope(self._choose({})):
+                with scope(choices=self._choose({})):
                     response = yield from self._read_results(response, read_top, passages)
         return response
+
+    def _search_within_policy(self, query: SearchQuery) -> Flow[tuple[SearchResponse, SearchQuery]]:
+        """
+        Search within the domain policy; return also the query that this took.
+
+        A filter that only the policy asks for, and that the provider does not support, is not an error: results that
+        are outside it are left out here anyway. The response says so.
+        """
+        narrowed, policy = query, self.settings.domains
+        if policy:
+            inside = policy.narrow(query.allowed_domains, query.blocked_domains)
+            if inside is None:
+                raise InvalidOption("allowed_domains: none of these domains may be searched here")
+            filters = {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
+            narrowed = SearchQuery(**{**dict(query), **filters})
+        try:
+            return (yield from self.provider.search(narrowed)), narrowed
+        except (UnsupportedOption, AllProvidersFailed) as error:
+            unsupported = {option for cause in find_unsupported(error) for option in cause.options}
+            added = sorted(unsupported & (narrowed.requested() - query.requested()))
+            if not added:
+                raise
+            response = yield from self.provider.search(narrowed.without(*added))
+        options = ", ".join(added)
+        note = f"{self.provider.name} does not support {options}: results outside the domain policy are left out here"
+        return response.with_notes(note), narrowed
 
     def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
         top = response.results[:read_top]
@@ -92,29 +126,45 @@ class Calls:
 
     def read(self, url: str, options: ReadOptions) -> Flow[Page]:
         """Read a page, or a part of it."""
-        with choices_scope(self._choose(options)):
-            return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
+        with scope(choices=self._choose(options)):
+            return (yield from self._read_one(self.page_reader, url, (yield from self._make_excerpt(options))))
 
     def read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
         """Read many pages at the same time."""
-        with choices_scope(self._choose(options)):
+        with scope(choices=self._choose(options)):
             return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
 
     def _choose(self, options: ReadOptions) -> Choices:
-        """Return what a call wants of pages: its own options replace those of the settings."""
-        wanted: dict[str, Any] = {}
+        """Return what a call wants of pages, or the call or tool around it, or the settings."""
+        around, wanted = current_call().choices, dict[str, Any]()
         for name, words in _CHOICES.items():
             choice = options.get(name)
             if choice not in {None, *words}:
                 raise InvalidOption(f"{name}: must be {' or '.join(words)}, not {choice!r}")
-            wanted[name] = choice or self.settings.read_options.get(name)
+            wanted[name] = choice or getattr(around, name) or self.settings.read_options.get(name)
         return Choices(**wanted)
 
-    def _read_one(self, url: str, part: Excerpt, ready: Page | WebSearchError | None = None) -> Flow[Page]:
-        name = self.reader.name
-        return observe_read(contain_bugs(lambda: self._read_part(url, part, ready), name), url, name)
+    def _read_one(
+        self, reader: PageReader, url: str, part: Excerpt, ready: Page | WebSearchError | None = None
+    ) -> Flow[Page]:
+        name, began = reader.name, monotonic()
+        emit(ReadStart(provider=name, url=url))
+        try:
+            page = yield from contain_bugs(lambda: self._read_part(reader, url, part, ready), name)
+        except BaseException as error:
+            if isinstance(error, WebSearchError):
+                error.url = describe_url(url) if isinstance(url, str) else None  # also if a service was asked for it
+                error.locate(name)
+            emit(ReadEnd(provider=name, url=url, seconds=monotonic() - began, error=error))
+            raise
+        seconds = monotonic() - began
+        page = page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
+        emit(ReadEnd(provider=page.provider or name, url=url, seconds=seconds, page=page))
+        return page
 
-    def _read_part(self, url: str, part: Excerpt, ready: Page | WebSearchError | None) -> Flow[Page]:
+    def _read_part(
+        self, reader: PageReader, url: str, part: Excerpt, ready: Page | WebSearchError | None
+    ) -> Flow[Page]:
         """Read a part of a page, which may be *ready*: read in one request with others."""
         target = strip_fragment(url)
         domains = self.settings.domains
@@ -122,14 +172,14 @@ class Calls:
         with time_limit(self.settings.timeout.read):
             if isinstance(ready, WebSearchError):
                 raise ready
-            with reading_on(part.offset > 0):
-                page = ready or (yield from self.reader.read(target))
+            with scope(reads_on=part.offset > 0):
+                page = ready or (yield from reader.read(target))
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
             if page.url == target != url:
                 page = page.model_copy(update={"url": url})
             page = self._note_choices(page)
-            links = current_choices().links
+            links = current_call().choices.links
             if part.is_cheap(page):
                 return _take_excerpt(page, part, links)
             return (yield Call(_take_excerpt, page, part, links))  # type: ignore[no-any-return]
@@ -138,7 +188,7 @@ class Calls:
         """Note what was wanted of a page that its reader cannot do."""
         if page.provider in _CHOOSING:
             return page
-        chosen = [name for name in ("comments", "reviews") if getattr(current_choices(), name)]
+        chosen = [name for name in ("comments", "reviews") if getattr(current_call().choices, name)]
         return page.with_notes(
             *(f"{page.provider} cannot choose {name}: they are as it returned them" for name in chosen)
         )
@@ -155,7 +205,7 @@ class Calls:
             ready = (yield from self._read_batches(asked)) if reads_batches(self.reader) else {}
             # What is not text is the error of its page alone.
             reads = [
-                partial(self._read_one, url, part, ready.get(url) if isinstance(url, str) else None)
+                partial(self._read_one, self.reader, url, part, ready.get(url) if isinstance(url, str) else None)
                 for url in several.values()
             ]
             lanes = [find_host(key) if by_host and isinstance(key, str) else str(n) for n, key in enumerate(several)]
@@ -188,12 +238,17 @@ class Calls:
         pages: dict[str, Page | WebSearchError] = {}
         for batch, answer in zip(batches, answers, strict=True):
             each = [answer] * len(batch) if isinstance(answer, WebSearchError) else answer
-            pages |= dict(zip(batch, (_add_outcome(one, name, seconds) for one in each), strict=True))
+            pages |= {
+                target: page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
+                if isinstance(page, Page)
+                else page
+                for target, page in zip(batch, each, strict=True)
+            }
         return {url: pages[target] for url, target in targets.items()}
 
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
         """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
-        yield from _load_reader()
+        yield from _load("websearch_core.reading")
         from ..reading import Excerpt, ReadOptions
 
         check_placed(options, ReadOptions.__annotations__)
@@ -205,10 +260,10 @@ class Calls:
         if not {"max_length", "max_tokens"} & set(part):
             limit = "max_tokens" if usual.get("max_tokens") else "max_length"
             part[limit] = usual[limit]
-        count: Any = part.pop("token_counter", None) or usual.get("token_counter") or estimate_tokens
-        if isinstance(count, str | int | float) or not callable(count):
+        part["count"] = part.pop("token_counter", None) or usual.get("token_counter") or estimate_tokens
+        if not callable(part["count"]):
             raise InvalidOption("token_counter: must be a function from a text to its number of tokens")
-        return Excerpt(count=count, **part)
+        return Excerpt(**part)
 
 
 def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:
@@ -224,17 +279,11 @@ def _find_target(url: Any, number: int) -> Hashable:
         return number
 
 
-def _add_outcome(page: Page | WebSearchError, reader: str, seconds: float) -> Page | WebSearchError:
-    if isinstance(page, WebSearchError):
-        return page
-    return page.model_copy(update={"outcomes": find_outcomes(page, reader, seconds)})
+_loaded: set[str] = set()
 
 
-_reader_is_loaded = Event()
-
-
-def _load_reader() -> Flow[None]:
-    """Import the parsers of pages, which takes a while: not on an event loop."""
-    if not _reader_is_loaded.is_set():
-        yield Call(import_module, "websearch_core.reading")
-        _reader_is_loaded.set()
+def _load(module: str) -> Flow[None]:
+    """Import what takes a while, such as the parsers of pages: not on an event loop."""
+    if module not in _loaded:
+        yield Call(import_module, module)
+        _loaded.add(module)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from pydantic import BaseModel
 
 from .._text.escaping import escape_text, escape_url
 from .._text.invisible import removal_note, strip_invisible
@@ -17,6 +19,7 @@ from ..models._domains import Domains
 if TYPE_CHECKING:
     from ..reading import Excerpt
 
+_M = TypeVar("_M", bound=BaseModel)
 _FACTS = ("title", "author", "description", "site_name", "language")  # plain text, written by the page
 
 
@@ -26,58 +29,60 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
 
     No page twice, none outside the domain filter, at most ``limit`` results, ranked and numbered from 1. ``notes``
     counts the results outside the filter. Texts are escaped, so that they contain neither Markdown nor HTML.
-
-    Args:
-        response: The response of a provider.
-        query: The query.
-        max_snippet_chars: Maximum characters of each snippet; None means no limit.
-
     """
-    response = _escape_response(response)
+    response = _with(
+        response,
+        results=tuple(map(_escape_result, response.results)),
+        answer=escape_text(response.answer) if response.answer else response.answer,
+        images=tuple(_escape_image(image) for image in response.images if is_web_url(image.url)),
+        suggestions=tuple(map(escape_text, response.suggestions)),
+        notes=tuple(map(escape_text, response.notes)),
+    )
     wanted = Domains(query.allowed_domains, query.blocked_domains)
     if wanted:
         images = tuple(image for image in response.images if wanted.permits(image.page_url or image.url))
-        response = response.model_copy(update={"images": images})
+        response = _with(response, images=images)
     if max_snippet_chars is not None:
         cut = tuple(_cut_snippet(result, max_snippet_chars) for result in response.results)
-        response = response.model_copy(update={"results": cut})
+        response = _with(response, results=cut)
     inside = [result for result in response.results if wanted.permits(result.url)] if wanted else response.results
     outside = len(response.results) - len(inside)
     kept: dict[str, SearchResult] = {}
     for result in inside:
         kept.setdefault(find_page(result.url), result)
-    numbered = tuple(_number(result, n) for n, result in enumerate(list(kept.values())[: query.limit], 1))
-    limited = response if numbered == response.results else response.model_copy(update={"results": numbered})
+    shown = list(kept.values())[: query.limit]
+    numbered = tuple(_with(result, rank=n, citation_id=n) for n, result in enumerate(shown, 1))
+    limited = _with(response, results=numbered)
     if outside:
         return limited.with_notes(f"{quantity(outside, 'result')} outside the domain filter left out")
     return limited
 
 
-def _escape_response(response: SearchResponse) -> SearchResponse:
-    update = {
-        "results": tuple(map(_escape_result, response.results)),
-        "answer": escape_text(response.answer) if response.answer else response.answer,
-        "images": tuple(_escape_image(image) for image in response.images if is_web_url(image.url)),
-        "suggestions": tuple(map(escape_text, response.suggestions)),
-        "notes": tuple(map(escape_text, response.notes)),
-    }
-    changed = {name: value for name, value in update.items() if value != getattr(response, name)}
-    return response.model_copy(update=changed) if changed else response
-
-
 def _escape_result(result: SearchResult) -> SearchResult:
-    title, snippet, url = _on_one_line(escape_text(result.title)), escape_text(result.snippet), escape_url(result.url)
-    author = result.author and _on_one_line(escape_text(result.author))
-    content = result.content and _make_safe(result.content, result.url)
-    safe = title, snippet, url, author, content
-    if safe == (result.title, result.snippet, result.url, result.author, result.content):
-        return result  # as most are
-    update = {"title": title, "snippet": snippet, "url": url, "author": author, "content": content}
-    return result.model_copy(update=update)
+    return _with(
+        result,
+        title=" ".join(escape_text(result.title).split()),
+        snippet=escape_text(result.snippet),
+        url=escape_url(result.url),
+        author=result.author and " ".join(escape_text(result.author).split()),
+        content=result.content and _make_safe(result.content, result.url),
+    )
 
 
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
+def _escape_image(image: Image) -> Image:
+    page = image.page_url
+    return _with(
+        image,
+        url=escape_url(image.url),
+        description=escape_text(image.description),
+        page_url=escape_url(page) if page and is_web_url(page) else None,
+    )
+
+
+def _with(value: _M, **fields: Any) -> _M:
+    """Return *value* with these *fields*; itself if it has them already, as most do."""
+    changed = {name: new for name, new in fields.items() if new != getattr(value, name)}
+    return value.model_copy(update=changed) if changed else value
 
 
 def _cut_snippet(result: SearchResult, most: int) -> SearchResult:
@@ -87,27 +92,12 @@ def _cut_snippet(result: SearchResult, most: int) -> SearchResult:
     return result.model_copy(update={"snippet": f"{kept}…"})
 
 
-def _escape_image(image: Image) -> Image:
-    page = image.page_url
-    texts = {
-        "url": escape_url(image.url),
-        "description": escape_text(image.description),
-        "page_url": escape_url(page) if page and is_web_url(page) else None,
-    }
-    changed = {name: text for name, text in texts.items() if text != getattr(image, name)}
-    return image.model_copy(update=changed) if changed else image
-
-
 def _make_safe(content: str, url: str) -> str:
     """Return Markdown that a service sent without anything that a front end would fetch or run."""
     from ..reading import is_safe, sanitize  # imports the parser, which most searches do not need
 
     content = strip_invisible(content)[0]
     return content if is_safe(content) else sanitize(content, url).text
-
-
-def _number(result: SearchResult, n: int) -> SearchResult:
-    return result if result.rank == n == result.citation_id else result.model_copy(update={"rank": n, "citation_id": n})
 
 
 def enforce_content(
@@ -180,16 +170,9 @@ def enforce_page(page: Page) -> Page:
     final = page.final_url if page.final_url.startswith("file:") else web_url
     if not is_safe(content):
         content = sanitize(content, final).text
-    facts = {name: _on_one_line(escape_text(text)) for name in _FACTS if (text := getattr(page, name))}
-    clean = page.model_copy(
-        update={
-            **facts,
-            "content": content,
-            "final_url": final,
-            "links": tuple(map(escape_url, page.links)),
-            "notes": tuple(map(escape_text, page.notes)),
-        }
-    )
+    facts = {name: " ".join(escape_text(text).split()) for name in _FACTS if (text := getattr(page, name))}
+    links, notes = tuple(map(escape_url, page.links)), tuple(map(escape_text, page.notes))
+    clean = page.model_copy(update={**facts, "content": content, "final_url": final, "links": links, "notes": notes})
     return clean.with_notes(*removal_note(count))
 
 

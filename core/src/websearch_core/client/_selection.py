@@ -9,15 +9,14 @@ choice without any key falls back by itself: if DuckDuckGo answers with a challe
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from .._net.guard import Guard
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
-from .._text.urls import find_origin, is_this_machine
+from .._text.urls import Origin, find_origin, is_this_machine, parse_holes
 from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound, UnsupportedOption
 from ..layers import (
     Breaker,
@@ -34,12 +33,12 @@ from ..layers._layer import check_part, parts
 from ..layers._stack import Stack
 from ..models import SearchQuery
 from ..provider._declare import destinations
-from ..provider._http import check_options
 from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, needs_network
 from ..settings import Settings
 from ..settings._build import build, collect_options
 from ..settings._places import check_home
 from ..settings._values import CONCERNS
+from ._rendering import Rendering
 
 if TYPE_CHECKING:
     from ..layers import Cache, CacheBackend
@@ -59,15 +58,12 @@ class Selection:
     Makes the providers of one `WebSearch`.
 
     Each name has one instance, so that a provider that searches and reads shares its state.
-
-    Args:
-        settings: The settings.
-
     """
 
     settings: Settings
     _made: dict[str, Provider] = field(default_factory=dict)
     _given: list[Provider] = field(default_factory=list)  # objects that the caller made, to search with
+    _has_reader: bool = False  # somebody chose who reads
 
     def __post_init__(self) -> None:
         """Reject unknown names early, and everything if web search is switched off."""
@@ -75,14 +71,7 @@ class Selection:
             raise ConfigurationError(f"web search is switched off: {off.place}: {off.key} is false")
 
     def searchers(self, choice: Choice | None, **one: Any) -> tuple[list[Provider], bool]:
-        """
-        Return the providers to search with, in order, and whether the choice was automatic.
-
-        Args:
-            choice: A name, a provider, several of them, or None.
-            one: Options for the only provider named.
-
-        """
+        """Return the providers to search with, in order, and whether we chose; *one* has options of the only one."""
         chosen = _as_list(choice) or list(self.settings.provider)
         self._given = [item for item in chosen if not isinstance(item, str)]
         if one and (len(chosen) != 1 or not isinstance(chosen[0], str)):
@@ -122,6 +111,7 @@ class Selection:
         """
         own = [item for item in self._given if _can_all(item, "read") and not _reads_offline(item)]
         chosen = _as_list(choice) or own or list(self.settings.reader)
+        self._has_reader = bool(chosen)
         if chosen:
             return self._expand(chosen, searchers), AUTO in chosen
         return self._read_without_service(searchers, rendered=False), True
@@ -143,6 +133,13 @@ class Selection:
             if not callable(find := getattr(browser, "problem", None)) or find() is None:
                 chain.append(browser)
         return chain
+
+    def page_reader(self, reader: PageReader, stack: Stack) -> PageReader:
+        """Return what reads a single page: *reader*, and a browser if the page needs it and nobody chose who reads."""
+        is_direct = any(leaf.name == "direct" for leaf in leaves(reader))  # and not what a test has in its place
+        if self._has_reader or not is_direct or self.settings.switched_off("browser"):
+            return reader
+        return Rendering(reader, lambda: read_chain([self._find_for_role("browser", "read")], stack, automatic=False))
 
     def name_of(self, provider: Provider) -> str:
         """Return the name by which *provider* was requested; a plug-in may call itself something else."""
@@ -168,29 +165,15 @@ class Selection:
 
 
 def check_provider(provider: Provider, settings: Settings) -> None:
-    """
-    Check that *provider*, and each provider inside it if it is a layer, meets its port and keeps its key secure.
-
-    Raises:
-        ConfigurationError: One does not, or ``internal`` of the settings is wrong.
-
-    """
-    guard = Guard.allowing(settings.internal)
+    """Raise `ConfigurationError` unless *provider*, and each inside it, meets its port and keeps its key secure."""
+    _, origins = parse_holes(settings.internal)
     for part in parts(provider):
         check_part(part)
-        check_transport(part, guard)
+        check_transport(part, origins)
 
 
 def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool) -> SearchProvider:
-    """
-    Compose *providers* and the layers of *stack* into one that searches.
-
-    Args:
-        providers: The providers, in the order to call them.
-        stack: The layers.
-        automatic: We chose the providers, so fall back only when one is blocked.
-
-    """
+    """Compose *providers* and the layers of *stack*. Of our own choice, the next is asked only if one is blocked."""
     combine = Fallback(on=(Blocked,)) if automatic else Fallback()
     return cast("SearchProvider", stack.chain(providers, "search", combine=combine))
 
@@ -207,14 +190,7 @@ def make_stack(
     """
     Return the layers of one `WebSearch`: the defaults, adjusted by the settings, and then by arguments.
 
-    Args:
-        settings: The settings, with the arguments.
-        layers: The argument ``layers``.
-        given: The arguments that are settings; of these, the layers go around providers that have their own, too.
-
-    Raises:
-        ConfigurationError: A layer is wrong, or stands in an argument that is not its own.
-
+    Those that are *given* as arguments go around providers that have layers of their own, too.
     """
     chosen = {name: layer for name in CONCERNS if (layer := getattr(settings, name)) is not None and layer is not False}
     own = [chosen[name] for name in CONCERNS if name in given and name in chosen]
@@ -238,41 +214,29 @@ def make_stack(
 
 
 def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -> None:
-    """
-    Check that *provider* supports *options*, which every search has, unless they say that a note is enough.
-
-    Raises:
-        UnsupportedOption: It does not.
-
-    """
+    """Raise `UnsupportedOption` if *provider* lacks one of *options*, unless they say that a note is enough."""
     layers = [getattr(part, "layer", None) for part in parts(provider)]
     relaxes = [layer.unsupported for layer in layers if isinstance(layer, Relax)]
     if not options or (options.get("unsupported") or next(iter(relaxes), "raise")) == "note":
         return
+    from ..provider._http import check_options  # imported here: few programs set options of every search
+
+    def can_search(query: SearchQuery, provider: Provider) -> bool:
+        try:
+            if hasattr(provider, "options"):  # else it does not say
+                check_options(query, provider)
+        except UnsupportedOption:
+            return False
+        return True
+
     query = SearchQuery.of("any", **options).without("allowed_domains", "blocked_domains")  # kept to in any case
-    able = [leaf for leaf in leaves(provider) if _can_search(query, leaf)]
+    able = [leaf for leaf in leaves(provider) if can_search(query, leaf)]
     if not able:
         check_options(query, leaves(provider)[0])
 
 
-def _can_search(query: SearchQuery, provider: Provider) -> bool:
-    if not hasattr(provider, "options"):  # it does not say
-        return True
-    try:
-        check_options(query, provider)
-    except UnsupportedOption:
-        return False
-    return True
-
-
 def find_cache(settings: Settings) -> CacheBackend:
-    """
-    Return where the cache of these settings is, whether it is switched on or not.
-
-    Raises:
-        ConfigurationError: Its options are wrong.
-
-    """
+    """Return where the cache of these settings is, whether it is switched on or not."""
     layer = settings.cache or settings.find_layer("cache")
     return cast("Cache", layer).backend
 
@@ -312,34 +276,20 @@ def _reads_offline(provider: Provider) -> bool:
 
 
 def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
-    """
-    Construct the provider called *name* from arguments, environment and file.
-
-    Raises:
-        UnknownProvider: No provider has that name.
-        MissingKey: Its key is missing; the message names the variable.
-        ConfigurationError: An option is wrong, or in a file that may not set it.
-
-    """
+    """Construct the provider called *name* from arguments, environment and file; errors as in `build`."""
     cls, own = provider_class(name), registered_name(name)
     if off := settings.switched_off(own):
         raise ConfigurationError(f"{own} is switched off: {off.place}: {off.key} is false")
     return build(cls, collect_options(cls, settings.options(own), explicit), own)
 
 
-def check_transport(provider: Any, guard: Guard) -> None:
-    """
-    Check that a provider's key is not sent over plain http, except within this machine.
-
-    Raises:
-        ConfigurationError: It would be, and the caller has not allowed the origin.
-
-    """
+def check_transport(provider: Any, allowed: Collection[Origin]) -> None:
+    """Refuse to send a provider's key over plain http, except within this machine, or to an *allowed* origin."""
     if getattr(provider, "api_key", None) is None:
         return
     for name, url in destinations(provider).items():
         parts, origin = urlsplit(url), find_origin(url)
-        if parts.scheme == "https" or (origin and (is_this_machine(origin[1]) or origin in guard.origins)):
+        if parts.scheme == "https" or (origin and (is_this_machine(origin[1]) or origin in allowed)):
             continue
         raise ConfigurationError(
             f"{provider.name}: {name} would send the key unencrypted; use https, or allow the origin by "

@@ -35,7 +35,6 @@ class _Options(TypedDict, total=False):
     throttle: Pace
     robots: Obey
     layers: Sequence[Layer] | None
-    read_options: ReadOptions | None
     http: Http | None
     on_event: Hook | None
     settings: Settings | None
@@ -45,17 +44,13 @@ class WebSearchOptions(_Options, total=False):
     """The arguments of `WebSearch` besides ``provider``, which it takes by position, too."""
 
     search_options: SearchOptions | None
-
-
-class WebSearchArguments(WebSearchOptions, total=False):
-    """The arguments of `WebSearch`, for code that creates one."""
-
-    provider: Choice | None
+    read_options: ReadOptions | None
 
 
 class CommonArguments(_Options, total=False):
     """
-    The arguments of `WebSearch` for tools, retrievers and loaders, whose ``search_options`` are their own.
+    The arguments of `WebSearch` for tools, retrievers and loaders, whose ``search_options`` and ``read_options``
+    are their own.
 
     ``rate_limiter``, as the models of the frameworks call it, is the same as ``throttle``.
     """

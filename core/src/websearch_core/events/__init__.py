@@ -20,7 +20,7 @@ blocking code call it from several threads. What it raises is logged once, and d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from ..models import Page, SearchQuery, SearchResponse
 from ._hooks import Event, Hook, emit, listen
@@ -58,8 +58,6 @@ class SearchStart(Event):
 
     """
 
-    name: ClassVar[str] = "search_start"
-
     provider: str
     query: SearchQuery
 
@@ -77,8 +75,6 @@ class SearchEnd(Event):
         error: Why there is none; `GeneratorExit` if the call was cancelled.
 
     """
-
-    name: ClassVar[str] = "search_end"
 
     provider: str
     query: SearchQuery
@@ -98,8 +94,6 @@ class ReadStart(Event):
 
     """
 
-    name: ClassVar[str] = "read_start"
-
     provider: str
     url: str
 
@@ -117,8 +111,6 @@ class ReadEnd(Event):
         error: Why there is none; `GeneratorExit` if the call was cancelled.
 
     """
-
-    name: ClassVar[str] = "read_end"
 
     provider: str
     url: str
@@ -142,8 +134,6 @@ class Exchange(Event):
 
     """
 
-    name: ClassVar[str] = "exchange"
-
     method: str
     url: str
     seconds: float
@@ -166,8 +156,6 @@ class Wait(Event):
 
     """
 
-    name: ClassVar[str] = "wait"
-
     provider: str
     seconds: float
     reason: Literal["retry", "throttle"]
@@ -187,8 +175,6 @@ class Failover(Event):
 
     """
 
-    name: ClassVar[str] = "failover"
-
     provider: str
     next_provider: str
     error: BaseException | None = None
@@ -206,8 +192,6 @@ class HedgeStarted(Event):
 
     """
 
-    name: ClassVar[str] = "hedge_started"
-
     provider: str
     next_provider: str
     seconds: float
@@ -224,8 +208,6 @@ class ProviderSkipped(Event):
 
     """
 
-    name: ClassVar[str] = "provider_skipped"
-
     provider: str
     error: BaseException
 
@@ -239,8 +221,6 @@ class CallShared(Event):
         provider: The name of the provider that answered.
 
     """
-
-    name: ClassVar[str] = "call_shared"
 
     provider: str
 
@@ -257,8 +237,6 @@ class CacheHit(Event):
         validated: True if it was too old, but the site of the page says that it has not changed. That was asked.
 
     """
-
-    name: ClassVar[str] = "cache_hit"
 
     provider: str
     age: float
@@ -278,8 +256,6 @@ class BreakerOpened(Event):
 
     """
 
-    name: ClassVar[str] = "breaker_opened"
-
     provider: str
     seconds: float
     error: BaseException
@@ -294,8 +270,6 @@ class BreakerClosed(Event):
         provider: The name of the provider.
 
     """
-
-    name: ClassVar[str] = "breaker_closed"
 
     provider: str
 
@@ -312,8 +286,6 @@ class Charge(Event):
         credits: Credits of the service.
 
     """
-
-    name: ClassVar[str] = "charge"
 
     provider: str
     tenant: str

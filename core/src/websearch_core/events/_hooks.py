@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 from .._runtime.bugs import as_error
+from .._runtime.scope import current_call, scope
 from ..errors import ConfigurationError
 from ..models import Page, SearchQuery, SearchResponse
 
@@ -21,12 +22,16 @@ class Event:
 
         @dataclass(frozen=True, kw_only=True)
         class CacheHit(Event):
-            name: ClassVar[str] = "cache_hit"
             provider: str
 
+    Its ``name`` is that of the class, as ``cache_hit``.
     """
 
     name: ClassVar[str] = "event"
+
+    def __init_subclass__(cls) -> None:
+        if "name" not in vars(cls):
+            cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     def as_json(self) -> dict[str, Any]:
         """
@@ -50,46 +55,23 @@ class Listener:
     hook: Hook
     has_failed: bool = field(default=False)
 
-    def hear(self, event: Event) -> None:
-        try:
-            self.hook(event)
-        except Exception as bug:  # noqa: BLE001 - logged; a call does not fail because nobody could watch it
-            if not self.has_failed:
-                self.has_failed = True
-                as_error(bug, f"on_event for {event.name}")
-
-
-_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("websearch_listeners", default=())
-
 
 def emit(event: Event) -> None:
     """Pass *event* to the hooks of the current call; without one, do nothing."""
-    for listener in _listeners.get():
-        listener.hear(event)
+    for listener in current_call().listeners:
+        try:
+            listener.hook(event)
+        except Exception as bug:  # noqa: BLE001 - logged; a call does not fail because nobody could watch it
+            if not listener.has_failed:
+                listener.has_failed = True
+                as_error(bug, f"on_event for {event.name}")
 
 
 @contextmanager
 def listen(hook: Hook) -> Iterator[None]:
     """Call *hook* for each event of the calls made in this block, besides the hooks of their `WebSearch`."""
-    with listening((Listener(check_hook(hook)),)):
+    with scope(listeners=(*current_call().listeners, Listener(check_hook(hook)))):
         yield
-
-
-class listening:  # noqa: N801 - a block, which every call enters: a generator would take longer
-    """Add *listeners* in this block; each hears an event once."""
-
-    __slots__ = "_listeners", "_token"
-
-    def __init__(self, listeners: tuple[Listener, ...]) -> None:
-        self._listeners = listeners
-
-    def __enter__(self) -> None:
-        outer = _listeners.get()
-        new = (*outer, *(one for one in self._listeners if one not in outer)) if outer else self._listeners
-        self._token = _listeners.set(new)
-
-    def __exit__(self, *_: object) -> None:
-        _listeners.reset(self._token)
 
 
 def check_hook(hook: Hook) -> Hook:

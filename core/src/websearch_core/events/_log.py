@@ -39,90 +39,71 @@ from . import (
 )
 from ._hooks import describe_error
 
-Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
-
-_NAME = "websearch_core"
 _MAX_LENGTH = 200  # characters of an address
 _FOR_OPERATORS = AuthenticationError, QuotaExhausted, Blocked, ConfigurationError
 _AGAIN_AFTER = 3600.0  # seconds
-_warned: dict[tuple[str, str, str], float] = {}  # when, by the logger, provider and code of the error
+_warned: dict[tuple[str, str], float] = {}  # when, by the provider and the code of the error
 _warned_lock = threading.Lock()
+_log = logging.getLogger("websearch_core")
 
 
-class EventLog:
-    """
-    A hook that writes a line for each event.
-
-    Args:
-        logger: Where to; by default the logger ``websearch_core``.
-
-    Raises:
-        ConfigurationError: It is not a logger.
-
-    """
-
-    def __init__(self, logger: Logger | None = None) -> None:
-        if not isinstance(logger, logging.Logger | logging.LoggerAdapter | None):
-            raise ConfigurationError("logger: must be a logging.Logger, such as logging.getLogger('search')")
-        self._logger: Logger = logger or logging.getLogger(_NAME)
-
-    def __call__(self, event: Event) -> None:
-        """Write the line of *event*."""
-        log = self._logger
-        if (error := getattr(event, "error", None)) is not None:
-            self._warn(error, getattr(event, "provider", ""), of_page=isinstance(event, ReadEnd))
-        if not log.isEnabledFor(logging.INFO):
-            return
-        match event:
-            case SearchStart():
-                log.debug("%s search: %r", event.provider, event.query.text)
-            case ReadStart():
-                log.debug("%s read: %r", event.provider, event.url)
-            case SearchEnd(response=None) | ReadEnd(page=None):
-                what, of = ("search", _measure(event)) if isinstance(event, SearchEnd) else ("read", _place(event.url))
-                why = describe_error(event.error) if event.error else ""
-                log.info("%s %s (%s) failed after %.2f s: %s", event.provider, what, of, event.seconds, why)
-            case SearchEnd(response=response):
-                count = len(response.results) if response else 0
-                found = quantity(count, "result") + (" and an answer" if response and response.answer else "")
-                log.info("%s search (%s): %s in %.2f s", event.provider, _measure(event), found, event.seconds)
-            case ReadEnd(page=page):
-                length = page.content_length if page else 0
-                where = _place(event.url)
-                log.info("%s read (%s): %d characters in %.2f s", event.provider, where, length, event.seconds)
-            case Exchange():
-                outcome = event.status if event.error is None else describe_error(event.error)
-                log.debug("%s %s: %s, %d bytes", event.method, _place(event.url), outcome, event.size)
-            case Wait():
-                why = f" after {describe_error(event.error)}" if event.error else ""
-                log.info("%s waits %.2f s (%s%s)", event.provider, event.seconds, event.reason, why)
-            case Failover():
-                why = f"failed ({describe_error(event.error)})" if event.error else "found nothing"
-                log.info("%s %s: %s is next", event.provider, why, event.next_provider)
-            case HedgeStarted():
-                first, other = event.provider, event.next_provider
-                log.info("%s has not answered after %.2f s: %s is asked too", first, event.seconds, other)
-            case ProviderSkipped():
-                log.info("%s is left out: %s", event.provider, describe_error(event.error))
-            case BreakerOpened():
-                why = describe_error(event.error)
-                log.warning("%s is not asked for %.1f s: %s, several times", event.provider, event.seconds, why)
-            case BreakerClosed():
-                log.info("%s works again", event.provider)
-            case _:  # of a layer that this module does not know; its fields may hold anything
-                log.debug("%s", event.name)
-
-    def _warn(self, error: BaseException, provider: str, *, of_page: bool) -> None:
-        """Warn of what fails until somebody changes it: a search engine that blocks us, but not a page that does."""
-        for cause in error.exceptions if isinstance(error, AllProvidersFailed) else (error,):
-            if not isinstance(cause, _FOR_OPERATORS) or (of_page and isinstance(cause, Blocked)):
-                continue
-            who = cause.provider or provider
-            if _is_due((self._logger.name, who, cause.code)):
-                self._logger.warning("%s%s", cause.summary, _describe_cause(cause))
+def log_event(event: Event) -> None:
+    """Write a line for *event*."""
+    if (error := getattr(event, "error", None)) is not None:
+        _warn(error, getattr(event, "provider", ""), of_page=isinstance(event, ReadEnd))
+    if not _log.isEnabledFor(logging.INFO):
+        return
+    match event:
+        case SearchStart():
+            _log.debug("%s search: %r", event.provider, event.query.text)
+        case ReadStart():
+            _log.debug("%s read: %r", event.provider, event.url)
+        case SearchEnd(response=None) | ReadEnd(page=None):
+            what, of = ("search", _measure(event)) if isinstance(event, SearchEnd) else ("read", _place(event.url))
+            why = describe_error(event.error) if event.error else ""
+            _log.info("%s %s (%s) failed after %.2f s: %s", event.provider, what, of, event.seconds, why)
+        case SearchEnd(response=response):
+            count = len(response.results) if response else 0
+            found = quantity(count, "result") + (" and an answer" if response and response.answer else "")
+            _log.info("%s search (%s): %s in %.2f s", event.provider, _measure(event), found, event.seconds)
+        case ReadEnd(page=page):
+            length = page.content_length if page else 0
+            where = _place(event.url)
+            _log.info("%s read (%s): %d characters in %.2f s", event.provider, where, length, event.seconds)
+        case Exchange():
+            outcome = event.status if event.error is None else describe_error(event.error)
+            _log.debug("%s %s: %s, %d bytes", event.method, _place(event.url), outcome, event.size)
+        case Wait():
+            why = f" after {describe_error(event.error)}" if event.error else ""
+            _log.info("%s waits %.2f s (%s%s)", event.provider, event.seconds, event.reason, why)
+        case Failover():
+            why = f"failed ({describe_error(event.error)})" if event.error else "found nothing"
+            _log.info("%s %s: %s is next", event.provider, why, event.next_provider)
+        case HedgeStarted():
+            first, other = event.provider, event.next_provider
+            _log.info("%s has not answered after %.2f s: %s is asked too", first, event.seconds, other)
+        case ProviderSkipped():
+            _log.info("%s is left out: %s", event.provider, describe_error(event.error))
+        case BreakerOpened():
+            why = describe_error(event.error)
+            _log.warning("%s is not asked for %.1f s: %s, several times", event.provider, event.seconds, why)
+        case BreakerClosed():
+            _log.info("%s works again", event.provider)
+        case _:  # of a layer that this module does not know; its fields may hold anything
+            _log.debug("%s", event.name)
 
 
-def _is_due(key: tuple[str, str, str]) -> bool:
+def _warn(error: BaseException, provider: str, *, of_page: bool) -> None:
+    """Warn of what fails until somebody changes it: a search engine that blocks us, but not a page that does."""
+    for cause in error.exceptions if isinstance(error, AllProvidersFailed) else (error,):
+        if not isinstance(cause, _FOR_OPERATORS) or (of_page and isinstance(cause, Blocked)):
+            continue
+        who = cause.provider or provider
+        if _is_due((who, cause.code)):
+            _log.warning("%s%s", cause.summary, _describe_cause(cause))
+
+
+def _is_due(key: tuple[str, str]) -> bool:
     """Return whether an hour has passed since the last warning."""
     now = time.monotonic()
     with _warned_lock:

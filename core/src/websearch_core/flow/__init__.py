@@ -24,17 +24,18 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from .._runtime.bugs import as_error
 from .._runtime.deadline import in_time, time_left
+from .._runtime.scope import current_call
 from .._runtime.threads import in_thread
 from .._text.media_types import parse_media_type
 from .._text.rates import RateLimit, parse_rate_limits
 from ..errors import TimedOut, WebSearchError
-from ._branches import check_branch, current_branch, gather, wait_for
+from ._branches import check_branch, gather, wait_for
 from ._flights import Flights, SharedAnswer
 from ._hedges import ahedge, hedge
 
@@ -216,6 +217,10 @@ class Share:
     flights: Flights
     key: Hashable
     make: Callable[[], Flow[Any]]
+
+    def wrap(self, layer: Callable[[Flow[Any]], Flow[Any]]) -> Share:
+        """Return the same with *layer* around the flow."""
+        return replace(self, make=lambda: layer(self.make()))
 
 
 @dataclass(frozen=True)
@@ -399,7 +404,7 @@ def _run_async(work: Awaitable[_T]) -> _T:
         with asyncio.Runner() as runner:
             loop = runner.get_loop()
             task = loop.create_task(_in_time(work))
-            branch = current_branch()
+            branch = current_call().branch
             assert branch is not None
             with branch.interruptible(lambda: loop.call_soon_threadsafe(task.cancel)):
                 return loop.run_until_complete(task)

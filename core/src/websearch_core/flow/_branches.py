@@ -13,9 +13,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from typing import Any
 
+from .._runtime.scope import current_call, scope
 from ..errors import Unavailable
 
 
@@ -47,39 +48,29 @@ class Branch:
     Blocking work in a thread of its own, with the context variables of the caller.
 
     It begins with `start`, so that whoever is interrupted there has it already, and can cut it off.
-
-    Args:
-        work: What to do.
-
     """
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.done: Future[Any] = Future()
         self.end: Future[None] = Future()  # done once nobody waits for this branch
         self._work = work
-        self._outer = _branch.get()
+        self._outer: Branch | None = current_call().branch
         self._interrupts: dict[object, Callable[[], object]] = {}
         self._lock = threading.Lock()
 
     @passing_interrupts()
     def start(self) -> None:
-        """
-        Begin.
-
-        Raises:
-            RuntimeError: The system has no thread for it.
-
-        """
+        """Begin; `RuntimeError` says that the system has no thread for it."""
         if self._outer is not None:
             self._outer.add_interrupt(self, self.cut)
         run = copy_context().run
         threading.Thread(target=run, args=(self._run,), name="websearch-branch", daemon=True).start()
 
     def _run(self) -> None:
-        _branch.set(self)
         try:
-            self.check()
-            self.done.set_result(self._work())
+            with scope(branch=self):
+                self.check()
+                self.done.set_result(self._work())
         except BaseException as error:  # noqa: BLE001 - raised again, or returned, by the waiting thread
             self.done.set_exception(error)
         finally:
@@ -92,13 +83,7 @@ class Branch:
         return self.end.done() or (self._outer is not None and self._outer.is_cut)
 
     def check(self) -> None:
-        """
-        Go on only if somebody waits for this branch.
-
-        Raises:
-            BranchExit: Nobody does.
-
-        """
+        """Raise `BranchExit` if nobody waits for this branch."""
         if self.is_cut:
             raise BranchExit
 
@@ -137,22 +122,9 @@ class Branch:
             self._interrupts.pop(key, None)
 
 
-_branch: ContextVar[Branch | None] = ContextVar("websearch_branch", default=None)
-
-
-def current_branch() -> Branch | None:
-    """Return the branch that this thread works for, or None."""
-    return _branch.get()
-
-
-def leave_branch() -> None:
-    """Work for somebody else from here on: for callers who wait although this branch may be cut off."""
-    _branch.set(None)
-
-
 def check_branch() -> None:
     """Raise `BranchExit` if this thread works for a branch that nobody waits for."""
-    branch = _branch.get()
+    branch: Branch | None = current_call().branch
     if branch is not None:
         branch.check()
 
@@ -182,11 +154,8 @@ def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
     """
     Do several pieces of work at a time, at most *limit*; return their answers in order.
 
-    If the caller is interrupted, what waits does not begin, and what has begun is cut off.
-
-    Raises:
-        Unavailable: The system has no thread for it.
-
+    If the caller is interrupted, what waits does not begin, and what has begun is cut off. If the system has no thread
+    for any of it, that is `Unavailable`.
     """
     waiting = deque(enumerate(works))
     answers: dict[int, Any] = {}

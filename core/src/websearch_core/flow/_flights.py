@@ -18,24 +18,22 @@ import time
 from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from .._runtime.deadline import Deadline, deadline, timeout_left, until
+from .._runtime.deadline import timeout_left
 from .._runtime.forks import start_over_after_fork
+from .._runtime.scope import Deadline, current_call, scope
 from ..errors import TimedOut, Unavailable
-from ._branches import current_branch, leave_branch, passing_interrupts
+from ._branches import passing_interrupts
 
 _GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
 _WORTHWHILE = 0.25  # of the time that was not enough, to begin again
 _JOINS = 2  # how often a caller joins others whose work ends with an error about them; then it asks alone
 _NOTHING = object()
-_leading: ContextVar[tuple[_Flight, ...]] = ContextVar(
-    "websearch_leading", default=()
-)  # what this context is the work of
 
 
 class SharedAnswer(NamedTuple):
@@ -59,7 +57,7 @@ class _AnotherCallerError(Exception):
 
 
 class Flights:
-    """What is under way, by its key. A copy starts empty."""
+    """What is under way, by its key."""
 
     def __init__(self) -> None:
         self.start_over()
@@ -71,24 +69,15 @@ class Flights:
         self._blocking: dict[Hashable, _Flight] = {}
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, _Flight]] = WeakKeyDictionary()
 
-    def __deepcopy__(self, memo: Any) -> Flights:
-        return Flights()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Flights, ()
-
     def share(self, key: Hashable, work: Callable[[], Any]) -> SharedAnswer:
         """
         Return what *work* returns: called by this caller, or by another thread that wants the same now.
 
-        What it raises is raised for all, unless the error concerns the caller that began: the others begin again.
-
-        Raises:
-            TimedOut: It did not end before this caller's deadline.
-
+        What it raises is raised for all, unless the error concerns the caller that began: the others begin again. A
+        caller whose deadline comes first gets `TimedOut`.
         """
         for _ in range(_JOINS):
-            if self._blocking.get(key) in _leading.get():  # by a hook: it would wait for itself
+            if self._blocking.get(key) in current_call().leading:  # by a hook: it would wait for itself
                 break
             with suppress(_AnotherCallerError):
                 return self._join(key, work)
@@ -103,14 +92,15 @@ class Flights:
                 flight.join(new)
             if flight is not new:
                 return self._follow(flight)
-            answer = new.lead(work)
+            with scope(leading=(*current_call().leading, new)):  # whatever it calls is part of this
+                answer = work()
             self._land(key, new, answer)
         except BaseException as error:
             with self._lock:
                 flight.waiting.discard(new)
                 leads = self._blocking.get(key) is new
             if answer is not _NOTHING:
-                self._land(key, new, answer)  # Ctrl-C came in between
+                self._land(key, new, answer)  # only giving it was interrupted
             elif leads:
                 self._hand_on(key, new, work, error)
             raise
@@ -118,7 +108,7 @@ class Flights:
 
     @passing_interrupts()
     def _follow(self, flight: _Flight) -> SharedAnswer:
-        branch = current_branch()
+        branch = current_call().branch
         wait([flight.done, *([branch.end] if branch else [])], timeout_left(), return_when=FIRST_COMPLETED)
         if branch is not None:
             branch.check()
@@ -133,10 +123,8 @@ class Flights:
         if not self._is_wanted_still(key, flight, error):
             flight.done.set_exception(error)
             return
-        context = copy_context()
-        context.run(leave_branch)
         try:
-            threading.Thread(target=context.run, args=(self._go_on, key, flight, work), daemon=True).start()
+            threading.Thread(target=copy_context().run, args=(self._go_on, key, flight, work), daemon=True).start()
         except RuntimeError:  # else nobody would do it, and all who want the same later would wait, too
             with self._lock:
                 del self._blocking[key]
@@ -145,11 +133,12 @@ class Flights:
     def _go_on(self, key: Hashable, flight: _Flight, work: Callable[[], Any]) -> None:
         """Do the work for those who still wait when the first caller leaves."""
         answer = None
-        with until(flight.deadline):
+        leading = (*current_call().leading, flight)
+        with scope(deadline=flight.deadline, leading=leading, branch=None):  # the branch may be cut off
             while True:
                 flight.begin()
                 try:
-                    answer = flight.lead(work)
+                    answer = work()
                 except BaseException as error:  # noqa: BLE001 - raised again by those who wait
                     if not self._is_wanted_still(key, flight, error):
                         return flight.done.set_exception(error)
@@ -174,7 +163,7 @@ class Flights:
     async def ashare(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> SharedAnswer:
         """Do the same as `share` among the tasks of the running event loop."""
         for _ in range(_JOINS):
-            if self._get_flights_here().get(key) in _leading.get():
+            if self._get_flights_here().get(key) in current_call().leading:
                 break
             with suppress(_AnotherCallerError):
                 return await self._ajoin(key, work)
@@ -219,8 +208,8 @@ class _Flight:
         self.begin()
         self.deadline = Deadline(self._began_with)
         self.done: Future[Any] = Future()
-        self._branch = current_branch()
-        self.waiting: set[Any] = set()  # each caller: a number would be wrong for ever after Ctrl-C; futures, on a loop
+        self._branch = current_call().branch
+        self.waiting: set[Any] = set()  # each caller, as an interrupt could make a number wrong; futures, on a loop
         self._charges = count()  # counts in one step, whatever other threads do
 
     @property
@@ -230,19 +219,11 @@ class _Flight:
 
     def begin(self) -> None:
         """Note when the work begins, and how much time those who wait now have."""
-        self._began, self._began_with = time.monotonic(), deadline()
-
-    def lead(self, work: Callable[[], Any]) -> Any:
-        """Do *work* in a context that knows that it is part of this."""
-        token = _leading.set((*_leading.get(), self))
-        try:
-            return work()
-        finally:
-            _leading.reset(token)
+        self._began, self._began_with = time.monotonic(), current_call().deadline.at
 
     def join(self, caller: object) -> None:
         self.waiting.add(caller)
-        self.deadline.at = max(self.deadline.at, deadline())
+        self.deadline.at = max(self.deadline.at, current_call().deadline.at)
 
     def charge(self, answer: Any, *, is_own: bool = False) -> SharedAnswer:
         return SharedAnswer(answer, next(self._charges) == 0, is_own)
@@ -265,7 +246,7 @@ class _Flight:
     def _find_patience(self) -> float | None:
         """Return how long this caller waits."""
         left = timeout_left()
-        return left + _GRACE if left is not None and deadline() == self.deadline.at else left
+        return left + _GRACE if left is not None and current_call().deadline.at == self.deadline.at else left
 
     def has_got_time(self, error: BaseException) -> bool:
         """
@@ -281,9 +262,8 @@ class _Flight:
 
 
 async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]], land: Callable[[], None]) -> Any:
-    _leading.set((*_leading.get(), flight))  # in the context of this task
     try:
-        with until(flight.deadline):
+        with scope(deadline=flight.deadline, leading=(*current_call().leading, flight)):
             while True:
                 flight.begin()
                 try:

@@ -25,9 +25,7 @@ def hedge(first: Callable[[], Any], find_second: Callable[[], Callable[[], Any] 
     """
     Do *first*, and what *find_second* returns if that has not ended after some seconds; wait for the first answer.
 
-    Returns:
-        How each ended: its answer, its `WebSearchError`, or None if it never began or was ended.
-
+    Return how each ended: its answer, its `WebSearchError`, or None if it never began or was ended.
     """
     branches = [Branch(first)]
     try:

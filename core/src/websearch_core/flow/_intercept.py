@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from . import Call, Flow, Gather, Hedge, Request, Share
@@ -16,10 +16,7 @@ def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
     """
     Run *flow*, and answer each `Request` and `Call` with *perform*, also those inside a `Gather`, `Share` or `Hedge`.
 
-    Args:
-        flow: The flow.
-        perform: Returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
-
+    *perform* returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
     """
     if not isinstance(flow, Generator):  # the driver says what is wrong with it
         return (yield from flow)
@@ -27,7 +24,15 @@ def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
         effect = next(flow)
         while True:
             try:
-                answer = yield from _answer(effect, perform)
+                match effect:
+                    case Request() | Call():
+                        answer = yield from perform(effect)
+                    case Gather(flows, limit):
+                        answer = yield Gather([intercept(one, perform) for one in flows], limit)
+                    case Share() | Hedge():
+                        answer = yield effect.wrap(lambda one: intercept(one, perform))
+                    case _:
+                        answer = yield effect
             except Exception as error:  # noqa: BLE001 - raised again, inside the flow
                 effect = flow.throw(error)
             else:
@@ -37,20 +42,6 @@ def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
         return result
     finally:
         flow.close()
-
-
-def _answer(effect: Any, perform: Perform) -> Flow[Any]:
-    match effect:
-        case Request() | Call():
-            return (yield from perform(effect))
-        case Gather(flows, limit):
-            return (yield Gather([intercept(one, perform) for one in flows], limit))
-        case Share(make=make):
-            return (yield replace(effect, make=lambda: intercept(make(), perform)))
-        case Hedge():
-            return (yield effect.wrap(lambda one: intercept(one, perform)))
-        case _:
-            return (yield effect)
 
 
 def hold(effect: Request | Call, flow: Flow[T]) -> Flow[T]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -34,9 +33,6 @@ def gather_by_host(
         limit: How many to run at a time.
         host_limit: How many of them may be for one of several hosts.
 
-    Returns:
-        For each flow, in order, its result or its error.
-
     """
     lanes = _Lanes(hosts, host_limit)
     answers: dict[int, T | WebSearchError] = {}
@@ -51,7 +47,8 @@ def gather_by_host(
                 answers[turn] = yield from starts[turn]()
             except WebSearchError as error:
                 answers[turn] = error
-                rest = _find_rest(error)
+                if isinstance(error, RateLimited) and error.status is None:  # nothing was sent: it begins again then
+                    rest = error.retry_after or 0.0
             except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
                 answers[turn] = as_error(bug, "one of several")
             finally:
@@ -59,11 +56,6 @@ def gather_by_host(
 
     yield Gather([work() for _ in range(min(limit, len(starts)))], limit)
     return [answers[number] for number in range(len(starts))]
-
-
-def _find_rest(error: WebSearchError) -> float:
-    """Return the seconds after which to begin again, if nothing was sent."""
-    return error.retry_after or 0.0 if isinstance(error, RateLimited) and error.status is None else 0.0
 
 
 class _Lanes:
@@ -77,7 +69,7 @@ class _Lanes:
         self._host_limit = host_limit if len(self._waiting) > 1 else len(hosts)
         self._ready = dict.fromkeys(self._waiting)  # hosts with something waiting and room for it, in order
         self._under_way: Counter[str] = Counter()
-        self._rests: list[tuple[float, str]] = []  # a heap of the hosts that rest, by when that ends
+        self._rests: dict[str, float] = {}  # the hosts that rest, and when that ends
         self._lock = threading.Lock()
 
     def take(self, patience: float) -> int | float | None:
@@ -89,10 +81,11 @@ class _Lanes:
         """
         with self._lock:
             now = monotonic()
-            while self._rests and (self._rests[0][0] <= now or self._rests[0][0] > now + patience):
-                self._admit(heapq.heappop(self._rests)[1])
+            for host in [host for host, end in self._rests.items() if not now < end <= now + patience]:
+                del self._rests[host]
+                self._admit(host)
             if not self._ready:
-                return min(self._rests[0][0] - now, _STEP) if self._rests else None
+                return min(min(self._rests.values()) - now, _STEP) if self._rests else None
             host = next(iter(self._ready))
             del self._ready[host]
             number = self._waiting[host].popleft()
@@ -108,8 +101,8 @@ class _Lanes:
             if rest:
                 self._waiting[host].appendleft(number)
                 self._ready.pop(host, None)
-                heapq.heappush(self._rests, (monotonic() + rest, host))
-            elif not any(host == resting for _, resting in self._rests):
+                self._rests[host] = max(monotonic() + rest, self._rests.get(host, 0.0))
+            elif host not in self._rests:
                 self._admit(host)
 
     def _admit(self, host: str) -> None:

@@ -11,7 +11,7 @@ The provider ``local`` searches it and reads from it. `crawl` adds a web site.
 """
 
 from ._crawl import crawl
-from ._report import Report, Skipped
-from ._store import Found, Hit, Index
+from ._folder import Report, SkippedFile
+from ._store import Hit, Index, SearchHits
 
-__all__ = ["Found", "Hit", "Index", "Report", "Skipped", "crawl"]
+__all__ = ["Hit", "Index", "Report", "SearchHits", "SkippedFile", "crawl"]

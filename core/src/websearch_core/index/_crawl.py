@@ -12,14 +12,14 @@ from typing import TypeAlias
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
-from .._runtime.scope import Choices, choices_scope
+from .._runtime.scope import Choices, scope
 from .._text.urls import find_origin, is_web_url, serialize
 from ..errors import DisallowedByRobots, PageNotFound, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Sleep
 from ..layers._robots_files import FORBIDDEN, RobotsFiles
 from ..models import Page
 from ..provider._ports import PageReader
-from ._report import Report, Skipped
+from ._folder import Report, SkippedFile
 from ._store import Index, address
 
 Tell: TypeAlias = Callable[[str], None]
@@ -58,41 +58,43 @@ def crawl(
     start, robots = serialize(start).partition("#")[0], RobotsFiles()
 
     def fetch(url: str) -> Flow[Page]:
-        with time_limit(timeout), choices_scope(_WITH_MENUS):
+        with time_limit(timeout), scope(choices=_WITH_MENUS):
             return (yield from contain_bugs(lambda: robots.read(reader, url), reader.name))
 
     try:
         first = yield from fetch(start)
     except DisallowedByRobots as error:
-        return Report(skipped=(Skipped(start, error.summary),))
+        return Report(skipped=(SkippedFile(start, error.summary),))
     home = address(first.final_url or start)
     rules = yield from robots.find(home)
-    yield Call(index.add, first)
+    changed: int = yield Call(index.add, first)
     tell(home)
 
     def visit(url: str) -> Flow[Page]:
+        nonlocal changed
         if rules.crawl_delay:
             yield Sleep(rules.crawl_delay)
         page = yield from fetch(url)
         if find_origin(page.final_url or url) != find_origin(home):
             raise UnsafeURL("the page redirects to another site")
-        yield Call(index.add, page)
+        is_changed: bool = yield Call(index.add, page)
+        changed += is_changed
         tell(url)
         return page
 
     seen = {address(start), home}
-    skipped: list[Skipped] = []
+    skipped: list[SkippedFile] = []
     read, removed, asked = {home}, 0, 1
     waiting = list(_pick_new(first.links, home, seen))
     while waiting and asked < most:
-        skipped += [Skipped(url, FORBIDDEN) for url in waiting if not rules.allows(url)]
+        skipped += [SkippedFile(url, FORBIDDEN) for url in waiting if not rules.allows(url)]
         waiting = [url for url in waiting if rules.allows(url)]
         now, waiting = waiting[: most - asked], waiting[most - asked :]
         asked += len(now)
         answers = yield Gather([visit(url) for url in now], 1 if rules.crawl_delay else _CONCURRENCY)
         for url, answer in zip(now, answers, strict=True):
             if isinstance(answer, WebSearchError):
-                skipped.append(Skipped(url, answer.summary))
+                skipped.append(SkippedFile(url, answer.summary))
                 if isinstance(answer, PageNotFound):
                     removed += yield Call(index.remove, url)
             else:
@@ -100,7 +102,9 @@ def crawl(
                 read.add(there)
                 seen.add(there)
                 waiting += _pick_new(answer.links, home, seen)
-    return Report(added=len(read), removed=removed, skipped=tuple(skipped), left=len(waiting))
+    return Report(
+        added=changed, unchanged=len(read) - changed, removed=removed, skipped=tuple(skipped), left=len(waiting)
+    )
 
 
 def _pick_new(links: Iterable[str], home: str, seen: set[str]) -> Iterable[str]:

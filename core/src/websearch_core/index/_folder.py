@@ -4,39 +4,50 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import ConfigurationError, PageNotFound, TooLarge
 from ..models import Page
-from ._report import Skipped
 
 _MAX_BYTES = 10 * 2**20
-# Not `mimetypes`, which depends on tables of the machine. The type of other files is detected from their bytes.
-_TYPES = {
-    ".csv": "text/csv",
-    ".htm": "text/html",
-    ".html": "text/html",
-    ".json": "application/json",
-    ".jsonl": "application/jsonl",
-    ".markdown": "text/markdown",
-    ".md": "text/markdown",
-    ".ndjson": "application/x-ndjson",
-    ".rst": "text/plain",
-    ".tsv": "text/tab-separated-values",
-    ".txt": "text/plain",
-    ".xhtml": "application/xhtml+xml",
-    ".xml": "application/xml",
-}
 
 
-def files(place: Path) -> Iterator[Path | Skipped]:
+@dataclass(frozen=True)
+class SkippedFile:
+    """A file or URL that was not indexed, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
     """
-    Yield the files in *place*, sorted, or *place* itself if it is a file.
-
-    Hidden files, symbolic links and folders that cannot be listed are yielded as `Skipped`.
+    The result of indexing a folder or a site.
 
     Args:
-        place: A folder or a file.
+        added: Number of pages that are new, or that have another text than before.
+        unchanged: Number of pages that were there already, with the same text.
+        removed: Number of pages that were removed because they no longer exist.
+        skipped: Files and URLs that were not indexed, and why.
+        left: Number of links that were not followed because the limit was reached.
+
+    """
+
+    added: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: tuple[SkippedFile, ...] = ()
+    left: int = 0
+
+
+def files(place: Path) -> Iterator[Path | SkippedFile]:
+    """
+    Yield the files in the folder *place*, sorted, or *place* itself if it is a file.
+
+    Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
 
     Raises:
         ConfigurationError: There is no such file or folder.
@@ -47,15 +58,17 @@ def files(place: Path) -> Iterator[Path | Skipped]:
         return
     if not place.is_dir():
         raise ConfigurationError(f"{place}: no such file or folder")
-    unreadable: list[Skipped] = []
-    walk = os.walk(place, onerror=lambda error: unreadable.append(Skipped(str(error.filename), str(error.strerror))))
+    unreadable: list[SkippedFile] = []
+    walk = os.walk(
+        place, onerror=lambda error: unreadable.append(SkippedFile(str(error.filename), str(error.strerror)))
+    )
     for folder, below, names in walk:
         for name in sorted([*below, *names]):
             entry = Path(folder, name)
             if name.startswith("."):
-                yield Skipped(str(entry), "hidden")
+                yield SkippedFile(str(entry), "hidden")
             elif entry.is_symlink():
-                yield Skipped(str(entry), "a symbolic link")
+                yield SkippedFile(str(entry), "a symbolic link")
             elif name in names:
                 yield entry
         below[:] = sorted(name for name in below if not name.startswith("."))
@@ -64,10 +77,7 @@ def files(place: Path) -> Iterator[Path | Skipped]:
 
 def read_file(file: Path) -> Page:
     """
-    Read a file as a page with a ``file:`` URL.
-
-    Args:
-        file: Absolute path of the file.
+    Read a file, given by its absolute path, as a page with a ``file:`` URL.
 
     Raises:
         UnsupportedContent: It has no text that can be read.
@@ -75,19 +85,23 @@ def read_file(file: Path) -> Page:
         PageNotFound: It cannot be opened.
 
     """
-    from ..reading import read_bytes  # imports the parser, which a search does not need
-
-    url = file.as_uri()
     if not file.is_file():  # reading a pipe would wait forever
         raise PageNotFound("not a regular file")
     try:
         with file.open("rb") as stream:
-            data = stream.read(_MAX_BYTES + 1)
+            return read_stream(stream, file)
     except OSError as error:
         raise PageNotFound(f"cannot be read: {error.strerror}") from error
-    if len(data) > _MAX_BYTES:
+
+
+def read_stream(stream: BinaryIO, file: Path) -> Page:
+    """Read an open *file* in the same way."""
+    from ..reading import find_media_type, read_bytes  # imports the parser, which a search does not need
+
+    url = file.as_uri()
+    if len(data := stream.read(_MAX_BYTES + 1)) > _MAX_BYTES:
         raise TooLarge(f"larger than {_MAX_BYTES // 2**20} MiB")
-    page = read_bytes(data, url, _TYPES.get(file.suffix.lower()))
+    page = read_bytes(data, url, find_media_type(file.as_posix()))
     return page.model_copy(update={"url": url, "final_url": url, "title": page.title or _heading(page) or file.name})
 
 

@@ -30,22 +30,17 @@ def strip_markdown(markdown: str) -> str:
 
 def make_snippet(text: str, terms: Sequence[str]) -> str:
     """
-    Return about 300 characters of *text* with the most query terms, from the start of a sentence if it is near.
+    Return about 300 characters of plain text with the most query terms, from the start of a sentence if it is near.
 
-    Args:
-        text: Plain text, as returned by `strip_markdown`.
-        terms: The query terms, as returned by `websearch_core._text.terms.query_terms`.
-
-    Returns:
-        The snippet, with "…" where text is left out at its ends.
-
+    It has "…" where text is left out at its ends.
     """
     if len(text) <= _LENGTH:
         return " ".join(text.split())
     start = _find_start(text, _find_densest(_find_terms(text, terms)))
     end = min(start + _LENGTH, len(text))
     if end < len(text):
-        end = _find_end(text, start, end)
+        blank = max(text.rfind(" ", start, end + 1), text.rfind("\n", start, end + 1))
+        end = blank if blank > start + _LENGTH // 2 else end  # cut no word, if there is whitespace at all
     shown = " ".join(text[start:end].split())
     return f"{'…' * (start > 0)}{shown}{'…' * (end < len(text))}"
 
@@ -85,9 +80,3 @@ def _find_start(text: str, place: int) -> int:
         return starts[-1]
     blank = text.find(" ", place - _LEAD // 2, place)
     return blank + 1 if blank >= 0 else place
-
-
-def _find_end(text: str, start: int, end: int) -> int:
-    """Return an end near *end* that cuts no word, if there is whitespace at all."""
-    blank = max(text.rfind(" ", start, end + 1), text.rfind("\n", start, end + 1))
-    return blank if blank > start + _LENGTH // 2 else end

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .._runtime.sqlite import connect, create_private, create_tables, is_open, read_stamp, transaction, use_wal
+from .._runtime.sqlite import connect, create_private, create_tables, is_database, read_stamp, transaction, use_wal
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
 from .._text.urls import identify, is_web_url
@@ -33,8 +33,7 @@ from ..errors import (
 )
 from ..models import Page, SearchQuery
 from ..provider._results import in_domains
-from ._folder import files, read_file
-from ._report import Report, Skipped
+from ._folder import Report, SkippedFile, files, read_file
 from ._snippet import make_snippet, strip_markdown
 
 _APPLICATION_ID = 0x77736978  # in the header of the file: "wsix"
@@ -63,7 +62,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchHits:
     """The hits of a search, best first, and notes for the caller."""
 
     hits: tuple[Hit, ...] = ()
@@ -85,9 +84,12 @@ class Index:
 
     path: Path
 
-    def add(self, page: Page) -> None:
+    def add(self, page: Page) -> bool:
         """
         Add *page*, which must be complete, under its final URL; replace the page that was there before.
+
+        Returns:
+            Whether the page is new, or has another text than before.
 
         Raises:
             InvalidOption: Its URL is neither absolute http(s) nor ``file:``.
@@ -101,10 +103,13 @@ class Index:
         published = page.published.timestamp() if page.published else None
         row = (url, published, (page.language or "").lower().replace("_", "-") or None, page.model_dump_json())
         with self._writing() as db:
+            before = db.execute("SELECT page FROM pages WHERE url = ?", (url,)).fetchone()
             self._remove(db, url)
             added = db.execute("INSERT INTO pages (url, published, language, page) VALUES (?, ?, ?, ?)", row)
             words = (added.lastrowid, *_index_terms(page))
             db.execute("INSERT INTO words (rowid, title, content) VALUES (?, ?, ?)", words)
+        old = before and self._parse(before[0])
+        return not old or (old.title, old.content) != (page.title, page.content)
 
     def remove(self, url: str) -> bool:
         """Remove the page at *url*; return False if there was none."""
@@ -115,7 +120,7 @@ class Index:
         """
         Add the files of a folder and its subfolders; replace or remove what the index had of it before.
 
-        Hidden files, symbolic links and files that are not text are left out.
+        Hidden files, symbolic links and files without text are left out.
 
         Args:
             place: The folder, or a single file.
@@ -127,24 +132,27 @@ class Index:
         """
         place = place.expanduser().resolve()
         kept: set[str] = set()
-        skipped: list[Skipped] = []
+        changed = 0
+        skipped: list[SkippedFile] = []
         for file in files(place):
-            if isinstance(file, Skipped):
+            if isinstance(file, SkippedFile):
                 skipped.append(file)
             elif not self._is_own(file):
                 try:
                     page = read_file(file)
                     _require_text(page)
+                    if not page.content.strip():
+                        raise UnsupportedContent("there is no text in it")
                 except ServiceError as error:
-                    skipped.append(Skipped(str(file), str(error)))
+                    skipped.append(SkippedFile(str(file), str(error)))
                     continue
-                self.add(page)
+                changed += self.add(page)
                 kept.add(page.url)
                 tell(page.url)
         here = place.as_uri()
         known = [url for url in self.urls() if url == here or url.startswith(f"{here}/")] if self.path.exists() else []
         removed = sum(self.remove(url) for url in known if url not in kept)
-        return Report(added=len(kept), removed=removed, skipped=tuple(skipped))
+        return Report(added=changed, unchanged=len(kept) - changed, removed=removed, skipped=tuple(skipped))
 
     def urls(self) -> list[str]:
         """Return the URLs of all pages, sorted."""
@@ -165,7 +173,7 @@ class Index:
             raise PageNotFound("the page is not in the local index")
         return self._parse(row[0])
 
-    def search(self, query: SearchQuery) -> Found:
+    def search(self, query: SearchQuery) -> SearchHits:
         """
         Find pages: first those with all words of the query and, if there are too few, those with any of them.
 
@@ -174,7 +182,7 @@ class Index:
         """
         terms = query_terms(query.text)
         if not terms:
-            return Found(notes=("the query has no words to search for",))
+            return SearchHits(notes=("the query has no words to search for",))
         notes = [f"only the first {_MAX_WORDS} words were looked for"] if len(terms) > _MAX_WORDS else []
         terms = terms[:_MAX_WORDS]
         end = query.page * query.limit
@@ -189,7 +197,7 @@ class Index:
             pages = [db.execute("SELECT page FROM pages WHERE id = ?", (id_,)).fetchone()[0] for id_, _ in chosen]
             notes += _note_missing(db, matching, query)
         hits = [self._make_hit(page, score, terms) for page, (_, score) in zip(pages, chosen, strict=True)]
-        return Found(tuple(hits), tuple(notes))
+        return SearchHits(tuple(hits), tuple(notes))
 
     def _remove(self, db: sqlite3.Connection, url: str) -> bool:
         row = db.execute("SELECT id, page FROM pages WHERE url = ?", (url,)).fetchone()
@@ -214,7 +222,7 @@ class Index:
         """Return whether *file* is of the index, or of another database here, whose locks reading it would release."""
         own = self.path.resolve()
         is_index = file.parent == own.parent and file.name in {own.name, f"{own.name}-wal", f"{own.name}-shm"}
-        return is_index or is_open(file)
+        return is_index or is_database(file)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

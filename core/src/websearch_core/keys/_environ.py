@@ -23,13 +23,7 @@ _last_read: tuple[Path, Mapping[str, str]] | None = None
 
 
 def read_variable(name: str) -> str:
-    """
-    Return the value of the variable *name*, without white space around it; empty if it is not set.
-
-    Raises:
-        ConfigurationError: The file that ``WEB_SEARCH_ENV_FILE`` names cannot be read.
-
-    """
+    """Return the value of the variable *name*, without white space around it; empty if it is not set."""
     return os.environ.get(name, "").strip() or read_env_file().get(name, "").strip()
 
 

@@ -1,27 +1,22 @@
-"""
-API keys: their sources, and how they stay secret.
-
-A key is given as text, as a function that returns it, or as ``keyring:service/name`` for the system's keyring. An
-`ApiKey` hides which: a provider calls ``get_secret_value()`` when it makes a request. A key never appears in a repr or
-a dump, and a pickle leaves it out unless it is made inside `pickle_keys`.
-"""
+"""The sources of API keys, and how keys stay secret: an `ApiKey` hides where it comes from, and what it is."""
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from shlex import quote
 from types import FunctionType
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import SecretStr
 
-from ..errors import ConfigurationError, MissingKey, WebSearchError
+from ..errors import ConfigurationError, MissingKey, TimedOut, WebSearchError
 from ._environ import read_variable
+from ._keyrings import Place, keyrings
 
 KEYRING = "keyring:"
 
@@ -111,8 +106,10 @@ class ApiKey(SecretStr):
             ConfigurationError: The function or the keyring that should return it failed.
 
         """
+        if (fixed := self._source.fixed()) is not None:
+            return fixed
         key = self._source.read(self._owner)
-        if self._source.fixed() is None and (kept := SecretStr(key)) not in self._returned:
+        if (kept := SecretStr(key)) not in self._returned:
             self._returned = (kept, *self._returned[: _MAX_REMEMBERED - 1])
         return key
 
@@ -120,7 +117,7 @@ class ApiKey(SecretStr):
     def origin(self) -> str:
         """Where the key comes from, such as the name of an environment variable. It is not secret."""
         if isinstance(self._source, _Keyring):
-            return f"{KEYRING}{self._source.service}/{self._source.name}"
+            return str(self._source)
         if isinstance(self._source, _Variable):
             return self._owner.named
         option = self._owner.option
@@ -191,25 +188,27 @@ class _Owner:
         return " or ".join(self.variables) or "an environment variable"
 
 
-class _Source(Protocol):
+class _Source:
+    """Where a key comes from: unless it says otherwise, it has to be read each time, and is no secret itself."""
+
     def read(self, owner: _Owner) -> str:
         """Return the key."""
-        ...
+        raise NotImplementedError
 
     def fixed(self) -> str | None:
         """Return the key if it is known without reading it."""
-        ...
+        return None
 
     def without_key(self) -> _Source:
         """Return the source to pickle."""
-        ...
+        return self
 
 
 @dataclass(frozen=True)
-class _Text:
+class _Text(_Source):
     text: str = field(repr=False)
 
-    def read(self, owner: _Owner) -> str:  # noqa: ARG002 - part of the protocol
+    def read(self, owner: _Owner) -> str:  # noqa: ARG002 - see `_Source`
         return self.text
 
     def fixed(self) -> str | None:
@@ -220,7 +219,7 @@ class _Text:
 
 
 @dataclass(frozen=True)
-class _Omitted:
+class _Omitted(_Source):
     """Replaces a key that a pickle left out. A key of the environment could belong to another customer."""
 
     def read(self, owner: _Owner) -> str:
@@ -229,15 +228,9 @@ class _Omitted:
             "a function of a module that returns it, or make the pickle inside websearch_core.keys.pickle_keys()"
         )
 
-    def fixed(self) -> str | None:
-        return None
-
-    def without_key(self) -> _Source:
-        return self
-
 
 @dataclass(frozen=True)
-class _Variable:
+class _Variable(_Source):
     """A key from the environment. Its text is None after unpickling: it is then read in that process."""
 
     text: str | None = field(repr=False)
@@ -248,7 +241,7 @@ class _Variable:
         for name in owner.variables:
             if key := read_variable(name):
                 if is_in_keyring(key):
-                    return _Keyring.at(key).read(owner)
+                    return _find_place(owner, key, name).read(owner)
                 return _check_key_for(owner, key, name)
         raise owner.missing(f"it comes from the environment: set {owner.named}")
 
@@ -260,7 +253,7 @@ class _Variable:
 
 
 @dataclass(frozen=True)
-class _Function:
+class _Function(_Source):
     function: Callable[[], Any] = field(repr=False)  # a partial shows its arguments
 
     def read(self, owner: _Owner) -> str:
@@ -276,9 +269,6 @@ class _Function:
             raise owner.failed("the function that returns the key must not be async")
         return _check_key_for(owner, key, "what the function returned")
 
-    def fixed(self) -> str | None:
-        return None
-
     def without_key(self) -> _Source:
         """A function of a module is pickled by its name; any other callable may contain the key."""
         by_name = isinstance(self.function, FunctionType) and "<" not in self.function.__qualname__
@@ -286,40 +276,48 @@ class _Function:
 
 
 @dataclass(frozen=True)
-class _Keyring:
-    service: str
-    name: str
+class _Keyring(_Source):
+    place: Place
+
+    def __str__(self) -> str:
+        return f"{KEYRING}{self.place.service}/{self.place.name}"
 
     @classmethod
     def at(cls, text: str) -> _Keyring:
         """Parse ``keyring:service/name``."""
         service, _, name = text.strip().removeprefix(KEYRING).partition("/")
-        if not service or not name:
+        if not service.strip() or not name.strip():
             raise ValueError("a key in a keyring is written keyring:service/name")
+        if not (service + name).isprintable():
+            raise ValueError("the service and the name of a key in a keyring are printable")
+        made = cls(Place(service, name))
         if importlib.util.find_spec("keyring") is None:
-            raise ConfigurationError(f"{KEYRING}{service}/{name}: {_INSTALL}")
-        return cls(service, name)
+            raise ConfigurationError(f"{made}: {_INSTALL}")
+        return made
 
     def read(self, owner: _Owner) -> str:
-        place = f"{KEYRING}{self.service}/{self.name}"
         try:
-            keyring = importlib.import_module("keyring")
-            errors = importlib.import_module("keyring.errors")
+            key = keyrings.read(self.place)
+        except TimedOut as error:
+            raise owner.failed(f"{self}: {error}") from error
         except ImportError as error:
-            raise owner.failed(f"{place}: {_INSTALL}") from error
-        try:
-            key = keyring.get_password(self.service, self.name)
-        except errors.KeyringError as error:
-            raise owner.failed(f"{place}: the keyring cannot be read: {type(error).__name__}") from error
+            raise owner.failed(f"{self}: {_INSTALL}") from error
+        except Exception as error:  # noqa: BLE001 - backends raise anything
+            why = type(error).__name__  # not the text, nor the error itself: they may hold a key
+            raise owner.failed(f"{self}: the keyring cannot be read: {why}") from None
         if key is None:
-            raise owner.missing(f"the keyring has none at {place}: keyring set {self.service} {self.name}")
-        return _check_key_for(owner, key, place)
+            how = f"keyring set {quote(self.place.service)} {quote(self.place.name)}"
+            raise owner.missing(f"the keyring has none at {self}: {how}")
+        return _check_key_for(owner, key, str(self))
 
-    def fixed(self) -> str | None:
-        return None
 
-    def without_key(self) -> _Source:
-        return self
+def _find_place(owner: _Owner, text: str, what: str) -> _Keyring:
+    try:
+        return _Keyring.at(text)
+    except ConfigurationError:  # a ValueError as well
+        raise
+    except ValueError as error:
+        raise owner.failed(f"{what}: {error}") from None
 
 
 def is_in_keyring(value: Any) -> bool:

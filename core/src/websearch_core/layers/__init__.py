@@ -7,7 +7,7 @@ A layer is a value with options. Called with a provider, it returns one that has
 
 Each part of such a chain is a provider itself. Its ``inner`` shows what it is around, so that checks can look inside.
 
-`WebSearch` composes the chain for you: ``WebSearch(["tavily", "brave"], layers=[Retry(5)])``. There the `Rank` of a
+`WebSearch` composes the chain for you: ``WebSearch(["tavily", "brave"], retry=Retry(5))``. There the `Rank` of a
 layer decides its position. Other packages register layers through the entry-point group ``websearch_core.layers``
 (name = "module:Class"), which makes them available in settings files.
 """
@@ -21,9 +21,8 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from .._runtime.scope import no_cache
+from .._runtime.scope import charge_to, no_cache
 from ..errors import ConfigurationError
-from ._account import charge_to
 from ._layer import Layer, ProviderWrapper, Rank, leaves
 
 if TYPE_CHECKING:

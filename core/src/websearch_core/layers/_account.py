@@ -1,91 +1,31 @@
-"""Whose budget a call is charged to: a tenant and a run, as a context variable; and what each run has used."""
+"""What each run has used."""
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator, MutableMapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from typing import Any
 
-from .._runtime.turns import tenant_scope
+from .._runtime.scope import Account
 from ..errors import BudgetExceeded
 from ._amounts import MILLION, Amount, Limit, format_amount
 
 _MAX_RUNS = 10_000  # with names, counted at the same time; the one that was used least recently is forgotten
 
 
-@dataclass(frozen=True)
-class Account:
-    """
-    Who is charged.
-
-    Args:
-        tenant: The name of a customer, team or user; empty if the program has only one.
-        run: What identifies a run: a name, or an object that lives as long; None for all calls of a `WebSearch`.
-
-    """
-
-    tenant: str = ""
-    run: Any = None
-
-
-_account: ContextVar[Account] = ContextVar("websearch_account", default=Account())  # noqa: B039 - it is frozen
-
-
-def current_account() -> Account:
-    """Return who is charged for the current call."""
-    return _account.get()
-
-
-@contextmanager
-def charge_to(tenant: str | None = None, *, run: object = None) -> Iterator[None]:
-    """
-    Charge the calls in this block to the budget of a tenant, or of a run.
-
-    The tools for LangChain and LlamaIndex name their run by themselves, and LangChain's the tenant, too: the
-    ``tenant_id`` of the run's config, else its ``user_id``.
-
-    Args:
-        tenant: The name of the tenant; None leaves it as it is outside the block.
-        run: What identifies the run: a name, or a hashable object that lives as long as the run; None leaves it as it
-            is.
-
-    """
-    hash(run)
-    account = _account.get()
-    if tenant is not None:
-        account = replace(account, tenant=str(tenant))
-    if run is not None:
-        account = replace(account, run=run)
-    token = _account.set(account)
-    try:
-        with tenant_scope(account.tenant):
-            yield
-    finally:
-        _account.reset(token)
-
-
-@dataclass(eq=False)
 class Runs:
-    """What each run has used, in memory. A copy or pickle of it is empty."""
+    """What each run has used, in memory."""
 
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-    _by_name: dict[Any, dict[str, Amount]] = field(default_factory=dict, repr=False)
-    _by_object: MutableMapping[Any, dict[str, Amount]] = field(default_factory=weakref.WeakKeyDictionary, repr=False)
-
-    def __reduce__(self) -> tuple[type[Runs], tuple[()]]:
-        return Runs, ()
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_name: dict[Any, dict[str, Amount]] = {}
+        self._by_object: weakref.WeakKeyDictionary[Any, dict[str, Amount]] = weakref.WeakKeyDictionary()
 
     def add(self, account: Account, provider: str, amount: Amount, limits: Sequence[Limit] = ()) -> None:
         """
-        Add *amount*, which may be negative, to what a run has used with a provider.
-
-        Raises:
-            BudgetExceeded: The run would pass one of the limits; nothing is added then.
-
+        Add *amount*, which may be negative, to what a run has used with a provider. Raise `BudgetExceeded`, and add
+        nothing, if the run would pass one of the limits.
         """
         with self._lock:
             used = self._find(account.run)

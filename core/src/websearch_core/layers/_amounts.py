@@ -73,20 +73,8 @@ class Limit:
 
 
 def parse_limits(limits: str | Iterable[str] | None) -> tuple[Limit, ...]:
-    """
-    Return the limits in a text with commas between them, or in several texts.
-
-    Raises:
-        ConfigurationError: One is not a limit.
-
-    """
+    """Return the limits in a text with commas between them, or in several texts."""
     return tuple(_parse_limit(text) for text in split_texts(limits))
-
-
-def check_budget(limits: tuple[str, ...]) -> tuple[str, ...]:
-    """Return *limits*, or raise `ConfigurationError` if one is not a limit."""
-    parse_limits(limits)
-    return limits
 
 
 def split_texts(texts: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -99,13 +87,7 @@ def split_texts(texts: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def parse_price(text: str) -> tuple[Unit, float]:
-    """
-    Return the unit and the number of ``"0.005 USD"`` or ``"2 credits"``.
-
-    Raises:
-        ConfigurationError: It is neither.
-
-    """
+    """Return the unit and the number of ``"0.005 USD"`` or ``"2 credits"``."""
     found = _PRICE.fullmatch(text)
     unit = found and _UNITS.get(found["unit"].lower())
     if not found or unit in {None, "calls"}:

@@ -15,17 +15,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
 from ..provider._ports import Provider, opens_pages
 from ._circuit import Circuit, Pass
-from ._layer import (
-    Layer,
-    ProviderWrapper,
-    Rank,
-    check_number,
-    find_outage,
-    leaves,
-    read_many,
-    reader,
-    searcher,
-)
+from ._layer import Layer, ProviderWrapper, Rank, check_numbers, find_outage, leaves
 
 T = TypeVar("T")
 
@@ -71,13 +61,8 @@ class Breaker(Layer):
     min_timeout: float = 3.0
 
     def __post_init__(self) -> None:
-        check_number(self, "failures", minimum=1, integer=True)
-        for name in ("reset_timeout", "max_reset_timeout", "min_timeout"):
-            check_number(self, name, minimum=0)
-
-    def start(self) -> Callable[[Provider], Provider]:
-        """Return a function that puts this around a provider."""
-        return partial(_BreakerProvider, self)
+        check_numbers(self, "failures", minimum=1, integer=True)
+        check_numbers(self, "reset_timeout", "max_reset_timeout", "min_timeout", minimum=0)
 
 
 class _BreakerProvider(ProviderWrapper[Breaker]):
@@ -87,16 +72,13 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
         self._fetches = any(map(opens_pages, leaves(inner)))
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, unless the service keeps failing."""
-        return self._watch(lambda: searcher(self.inner).search(query))
+        return self._watch(partial(super().search, query))
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read, unless the service keeps failing."""
-        return self._watch_reading(lambda: reader(self.inner).read(url))
+        return self._watch_reading(partial(super().read, url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages, unless the service keeps failing."""
-        return self._watch_reading(lambda: read_many(reader(self.inner), urls), find_outage)
+        return self._watch_reading(partial(super().read_many, urls), find_outage)
 
     def _watch_reading(
         self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] = _find_none
@@ -124,7 +106,7 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
         worked = True if failure is None else False if self._is_failure(failure, seconds) else None
         change = self._circuit.leave(admitted, worked=worked, retry_after=getattr(failure, "retry_after", None))
         if change == "opened" and isinstance(failure, ServiceError):
-            emit(BreakerOpened(provider=self.name, seconds=self._circuit.find_rest(), error=failure))
+            emit(BreakerOpened(provider=self.name, seconds=self._circuit.time_left(), error=failure))
         elif change == "closed":
             emit(BreakerClosed(provider=self.name))
 

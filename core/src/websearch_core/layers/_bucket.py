@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import threading
-from functools import partial
 from time import monotonic
-from typing import Any
 
 from .._runtime.forks import start_over_after_fork
 
@@ -16,7 +14,7 @@ class Bucket:
     """
     A bucket of extra requests: each call adds a share of one, each extra request takes one. It holds at most ten.
 
-    Finagle's idea: https://finagle.github.io/blog/2016/02/08/retry-budgets. A copy starts as new, with its own lock.
+    Finagle's idea: https://finagle.github.io/blog/2016/02/08/retry-budgets.
 
     Args:
         share: Requests that each call adds; None for any number of them.
@@ -26,7 +24,7 @@ class Bucket:
     """
 
     def __init__(self, share: float | None, *, start: float = _MOST, per_second: float = 0.0) -> None:
-        self._share, self._start, self._per_second = share, start, per_second
+        self._share, self._per_second = share, per_second
         self._left = start
         self._counted = monotonic()
         self.start_over()
@@ -36,11 +34,7 @@ class Bucket:
         """Forget who holds the lock."""
         self._lock = threading.Lock()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return partial(Bucket, start=self._start, per_second=self._per_second), (self._share,)
-
     def add_call(self) -> None:
-        """Count a call."""
         if self._share is not None:
             with self._lock:
                 self._refill(self._share)

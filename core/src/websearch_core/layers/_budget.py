@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
+from .._runtime.scope import Account, current_call
 from ..errors import ConfigurationError, Unavailable, UnsafeURL, WebSearchError
 from ..events import Charge, emit
 from ..flow import Call, Flow, Request
@@ -18,9 +19,9 @@ from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept, is_held
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
 from ..provider._ports import Provider, Role
-from ._account import Account, Runs, current_account
+from ._account import Runs
 from ._amounts import MILLION, Amount, Limit, parse_limits
-from ._layer import Layer, ProviderWrapper, Rank, leaves, read_many, reader, searcher
+from ._layer import Layer, ProviderWrapper, Rank, leaves
 from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price, verbs_of
 from ._single_flight import is_free
 from ._usage import UsageFile
@@ -39,7 +40,7 @@ class Budget(Layer):
     ::
 
         WebSearch(budget="1 USD/day")
-        WebSearch(layers=[Budget(["10 USD/day", "1 USD/day per tenant", "20 calls"])])
+        WebSearch(budget=["10 USD/day", "1 USD/day per tenant", "20 calls"])
 
     Every attempt counts, also one that fails, since a service may bill it. It is one call, however many requests it
     sends, such as for several pages of results. An answer from a cache is free. What a call will cost is estimated by
@@ -93,28 +94,22 @@ class _BudgetProvider(ProviderWrapper[Budget]):
             self._require_price(provider, verbs_of(provider))
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, if the budget allows it."""
-        flow = searcher(self.inner).search
-        return (yield from self._charge("search", query.limit, lambda: flow(query), lambda answer: [answer]))
+        flow = partial(super().search, query)
+        return (yield from self._charge("search", query.limit, flow, lambda answer: [answer]))
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read, if the budget allows it."""
-        flow = reader(self.inner).read
-        return (yield from self._charge("read", 1, lambda: flow(url), lambda page: [page]))
+        return (yield from self._charge("read", 1, partial(super().read, url), lambda page: [page]))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages, if the budget allows it."""
-        provider = reader(self.inner)
-
         def pages(answers: list[Page | WebSearchError]) -> list[Page]:
             return [answer for answer in answers if isinstance(answer, Page)]
 
-        return (yield from self._charge("read", len(urls), lambda: read_many(provider, urls), pages))
+        return (yield from self._charge("read", len(urls), partial(super().read_many, urls), pages))
 
     def _charge(
         self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]
     ) -> Flow[T]:
-        meter = _Meter(self, self._estimate(verb, count), current_account(), _today())
+        meter = _Meter(self, self._estimate(verb, count), current_call().account, _today())
         try:
             yield from meter.add(meter.estimate.once)
             return (yield from self._watch(meter, start, answers))
@@ -135,7 +130,7 @@ class _BudgetProvider(ProviderWrapper[Budget]):
         if not meter.has_sent and all(map(is_free, answers(answer))):  # from a cache inside
             yield from meter.add(Amount() - meter.added, check=False)
         else:
-            yield from meter.settle(answers(answer))
+            yield from meter.correct(answers(answer))
             meter.announce()
         return answer
 
@@ -215,7 +210,7 @@ class _Meter:
             except WebSearchError as error:
                 _log.warning("budget: %s", error)
 
-    def settle(self, answers: _Answers) -> Flow[None]:
+    def correct(self, answers: _Answers) -> Flow[None]:
         """Correct the estimate by what the service says it charged."""
         if len(leaves(self._budget.inner)) == 1:
             cost = correct(self._budget.name, self.estimate.price, self.added, answers)

@@ -12,8 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
 
-from .._runtime.deadline import Deadline, deadline, until
-from .._runtime.scope import current_caller, describe_choices, reads_on, wants_fresh
+from .._runtime.scope import Deadline, current_call, scope
 from .._text.quantity import quantity
 from .._text.urls import identify
 from ..errors import (
@@ -38,18 +37,7 @@ from ._caching.entries import VERSION, Entry
 from ._caching.http import NotModified, Watch
 from ._caching.store import Store, open_backend
 from ._identity import Identity, describe_provider, describe_query, digest
-from ._layer import (
-    Layer,
-    ProviderWrapper,
-    Rank,
-    check_number,
-    leaves,
-    read_each,
-    read_many,
-    reader,
-    reads_batches,
-    searcher,
-)
+from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves, read_each, reads_batches
 from ._single_flight import free, name_page
 
 A = TypeVar("A", SearchResponse, Page)
@@ -64,12 +52,8 @@ class _Stores:
     """Where one `WebSearch` keeps its entries: what may be written somewhere, and what stays in this process."""
 
     def __init__(self, layer: Cache) -> None:
-        self._layer = layer
         self.durable = Store(layer.backend)
         self.memory = Store(MemoryBackend(min(layer.max_bytes, _IN_MEMORY)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Stores, (self._layer,)
 
 
 @dataclass(frozen=True)
@@ -77,12 +61,12 @@ class Cache(Layer):
     """
     Keep answers and whole pages, and give them again without asking the service.
 
-    They are kept in one file that processes share, in Redis, or in a `CacheBackend`. The same means: the same words or
-    URL, options, provider with its own options and layers such as `Robots`, key, *tenant*, ``allow`` and domain policy,
-    and where a `Budget` stands inside, the same tenant of `charge_to`. What a service forbids to record, and what a
-    provider says that has no declared options or was defined in a function, stays in the memory of this process. So do
-    the answers of a `WebSearch` with its own HTTP client or ``verify``, unless *tenant* says whose they are. A cached
-    answer costs nothing; a hook hears a `CacheHit` with its age.
+    They are kept in one file that processes share, in Redis, or in a `CacheBackend`. The same means: the same words
+    or URL, options, provider with its own options and layers such as `Robots`, key, *tenant*, ``internal`` and
+    domain policy, and where a `Budget` stands inside, the same tenant of `charge_to`. What a service forbids to
+    record, and what a provider says that has no declared options or was defined in a function, stays in the memory
+    of this process. So do the answers of a `WebSearch` with its own HTTP client or ``verify``, unless *tenant* says
+    whose they are. A cached answer costs nothing; a hook hears a `CacheHit` with its age.
 
     Args:
         location: A file, ``:memory:``, a URL of Redis (``redis://localhost:6379/0``), or a backend. By default,
@@ -96,7 +80,7 @@ class Cache(Layer):
         ignore_terms: Also write what the terms of its service do not allow to keep, such as Brave's.
 
     Raises:
-        ConfigurationError: A value is invalid.
+        ConfigurationError: A value is invalid; from a call: another user may change the file.
 
     """
 
@@ -112,9 +96,8 @@ class Cache(Layer):
     ignore_terms: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("max_age", "stale_if_error", "not_found_max_age"):
-            check_number(self, name, minimum=0)
-        check_number(self, "max_bytes", minimum=1, integer=True)
+        check_numbers(self, "max_age", "stale_if_error", "not_found_max_age", minimum=0)
+        check_numbers(self, "max_bytes", minimum=1, integer=True)
         if not isinstance(self.tenant, str):
             raise ConfigurationError("Cache: tenant: must be text")
         is_backend = all(callable(getattr(self.location, method, None)) for method in ("get", "set"))
@@ -142,7 +125,7 @@ class _CacheProvider(ProviderWrapper[Cache]):
     def __init__(self, layer: Cache, stores: _Stores, inner: Provider) -> None:
         super().__init__(layer, inner)
         described, inside = describe_provider(inner), leaves(inner)
-        open_terms = layer.ignore_terms or not any(map(_forbids_recording, inside))
+        open_terms = layer.ignore_terms or not any(getattr(one, "terms_forbid_recording", "") for one in inside)
         self._identity, self._is_remote = Identity(inner), any(map(needs_network, inside))
         self._made_of = digest(described) if described else secrets.token_hex(16)
         self._stores, self._usual = stores, stores.durable if described and open_terms else stores.memory
@@ -150,42 +133,38 @@ class _CacheProvider(ProviderWrapper[Cache]):
     @property
     def _store(self) -> Store:
         """Where the entries of this caller are: in memory if not all that distinguishes it from others can be shown."""
-        return self._stores.memory if current_caller().own and not self.layer.tenant else self._usual
+        return self._stores.memory if current_call().caller.own and not self.layer.tenant else self._usual
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, or give the answer to an earlier search."""
-        provider = searcher(self.inner)
-        what = describe_query(query)
+        ask, what = partial(super().search, query), describe_query(query)
         if what is None or not self._is_remote:
-            return (yield from provider.search(query))
-        response = yield from self._keep(self._key(what), SearchResponse, lambda: provider.search(query))
+            return (yield from ask())
+        response = yield from self._keep(self._key(what), SearchResponse, ask)
         return response if response.query == query.text else response.model_copy(update={"query": query.text})
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read, or give the page as it was read earlier."""
-        provider = reader(self.inner)
+        ask = partial(super().read, url)
         if not self._is_remote:
-            return (yield from provider.read(url))
-        return name_page(url, (yield from self._keep(self._page_key(url), Page, lambda: provider.read(url))))
+            return (yield from ask())
+        return name_page(url, (yield from self._keep(self._page_key(url), Page, ask)))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, in one request for those that were not read earlier."""
-        provider = reader(self.inner)
         if not self._is_remote:
-            return (yield from read_many(provider, urls))
-        if not reads_batches(provider):
+            return (yield from super().read_many(urls))
+        if not reads_batches(self.inner):
             return (yield from read_each(self, urls))
         keys = [self._page_key(url) for url in urls]
         entries: list[Entry | None] = yield from self._load(Page, *keys)
         fresh = {url: entry for url, entry in zip(urls, entries, strict=True) if entry and self._is_fresh(entry)}
-        rest = [url for url in urls if url not in fresh]
+        others = [url for url in urls if url not in fresh]
         began = monotonic()
         try:
-            pages = (yield from read_many(provider, rest)) if rest else []
+            pages = (yield from super().read_many(others)) if others else []
         except _FAILURES as failure:
-            pages = [failure] * len(rest)
+            pages = [failure] * len(others)
         seconds = monotonic() - began
-        read = dict(zip(rest, pages, strict=True))
+        read = dict(zip(others, pages, strict=True))
         new = {key: self._make_entry(read[url]) for key, url in zip(keys, urls, strict=True) if url in read}
         yield from self._save(new)
         answers: list[Page | WebSearchError] = []
@@ -222,12 +201,12 @@ class _CacheProvider(ProviderWrapper[Cache]):
             # Half an answer does not replace a whole one that may still stand in if the service fails.
             is_worse = new is not None and new.partial and self._may_stand_in(entry)
             yield from self._save({key: None if is_worse else new})
-        elif entry or wants_fresh():
+        elif entry or current_call().is_fresh:
             yield from self._save({key: None}, erase=True)
         return self._replace_failure(answer, entry, seconds)
 
     def _load(self, kind: type[SearchResponse | Page], *keys: str) -> Flow[list[Entry | None]]:
-        if wants_fresh():
+        if current_call().is_fresh:
             return [None] * len(keys)
         found: list[Entry | None] = yield from self._use(self._store.load, *keys)
         return [entry if entry and isinstance(entry.answer, (kind, PageNotFound)) else None for entry in found]
@@ -265,13 +244,13 @@ class _CacheProvider(ProviderWrapper[Cache]):
 
     def _use(self, work: Callable[..., Any], *arguments: Any) -> Flow[Any]:
         """Do *work* off the event loop; a blocking call needs no other thread for what ends soon by itself."""
-        with until(Deadline(inf if self._store.is_prompt else deadline())):
+        with scope(deadline=Deadline() if self._store.is_prompt else current_call().deadline):
             return (yield AuxiliaryCall(work, *arguments))
 
     def _is_fresh(self, entry: Entry) -> bool:
         """Return whether *entry* may be given without asking; who reads on needs the page that it began with."""
         fresh, _ = self._find_bounds(entry)
-        return entry.age < (self.layer.max_age if reads_on() and not entry.missing else fresh)
+        return entry.age < (self.layer.max_age if current_call().reads_on and not entry.missing else fresh)
 
     def _give(self, entry: Entry, *, stale: bool = False, validated: bool = False) -> Any:
         emit(CacheHit(provider=self.name, age=entry.age, stale=stale, validated=validated))
@@ -290,16 +269,12 @@ class _CacheProvider(ProviderWrapper[Cache]):
         return entry is not None and not entry.is_brief and entry.age < sum(self._find_bounds(entry))
 
     def _page_key(self, url: str) -> str:
-        return self._key(["read", identify(url), *describe_choices()])
+        return self._key(["read", identify(url), *current_call().choices.describe()])
 
     def _key(self, what: Sequence[Any]) -> str:
         caller = self._identity.caller()
         whose = [self.layer.tenant, caller.tenant, caller.policy, "" if self.layer.tenant else caller.own]
         return self._identity.of([VERSION, whose, self._made_of, what])
-
-
-def _forbids_recording(provider: Provider) -> bool:
-    return bool(getattr(provider, "terms_forbid_recording", ""))
 
 
 def _describe_age(seconds: float) -> str:

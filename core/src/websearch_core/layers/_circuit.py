@@ -6,7 +6,7 @@ import random
 import threading
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Literal
+from typing import Literal
 
 from .._runtime.forks import start_over_after_fork
 
@@ -20,10 +20,8 @@ class Pass:
     """
     The permission to make a call.
 
-    Args:
-        era: How often the circuit had opened or closed when the call began.
-        is_probe: Whether this call finds out if the service works again.
-
+    ``era`` says how often the circuit had opened or closed when the call began, ``is_probe`` whether the call finds out
+    if the service works again.
     """
 
     era: int
@@ -32,21 +30,15 @@ class Pass:
 
 class Circuit:
     """
-    Counts failures in a row. After too many it is open: calls are refused for a while, and then one is let through.
+    Counts *failures* in a row. After too many it is open: calls are refused for a while, and then one is let through.
 
-    If that one succeeds, the circuit closes; if it fails, the while doubles. Calls that began before the circuit opened
-    or closed do not count any more, since they say nothing about the time after. A copy is closed, with a lock of its
-    own.
-
-    Args:
-        failures: How many in a row open it.
-        rest: Seconds that it stays open, more or less: a random fifth keeps processes apart.
-        longest: Maximum seconds that it stays open.
-
+    If that one succeeds, the circuit closes; if it fails, the while doubles, up to *max_reset_timeout*. A random fifth
+    of it keeps processes apart. Calls that began before the circuit opened or closed do not count any more, since they
+    say nothing about the time after.
     """
 
-    def __init__(self, failures: int, rest: float, longest: float) -> None:
-        self._settings = failures, rest, longest
+    def __init__(self, failures: int, reset_timeout: float, max_reset_timeout: float) -> None:
+        self._most, self._reset_timeout, self._max_reset_timeout = failures, reset_timeout, max_reset_timeout
         self._failed = 0
         self._opened = 0
         self._until = 0.0
@@ -59,9 +51,6 @@ class Circuit:
         """Forget a call of the parent process that probes: it leaves there."""
         self._is_probed = False
         self._lock = threading.Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._settings
 
     def enter(self) -> Pass | float:
         """Return a pass, or the seconds until it is worth asking for one again; 0 while another call probes."""
@@ -92,26 +81,23 @@ class Circuit:
                 return None
             if worked:
                 self._failed = self._opened = 0
-                return self._close() if self._is_open else None
+                was_open, self._is_open = self._is_open, False
+                self._era += was_open
+                return "closed" if was_open else None
             self._failed += 1
-            return self._open(retry_after) if one.is_probe or self._failed >= self._settings[0] else None
+            return self._open(retry_after) if one.is_probe or self._failed >= self._most else None
 
-    def find_rest(self) -> float:
+    def time_left(self) -> float:
         """Return the seconds that it is still open."""
         with self._lock:
             return max(self._until - monotonic(), 0.0) if self._is_open else 0.0
 
     def _open(self, retry_after: float | None) -> Change:
-        _, rest, longest = self._settings
-        rest = min(rest * 2 ** min(self._opened, 30), longest) * _random.uniform(0.8, 1)
-        self._until = monotonic() + max(rest, min(retry_after or 0.0, longest))
+        longest = self._max_reset_timeout
+        seconds = min(self._reset_timeout * 2 ** min(self._opened, 30), longest) * _random.uniform(0.8, 1)
+        self._until = monotonic() + max(seconds, min(retry_after or 0.0, longest))
         self._is_open = True
         self._opened += 1
         self._failed = 0
         self._era += 1
         return "opened"
-
-    def _close(self) -> Change:
-        self._is_open = False
-        self._era += 1
-        return "closed"

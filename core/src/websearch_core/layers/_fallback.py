@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar, TypeVar
 
 from .._runtime.bugs import contain_bugs
@@ -18,13 +17,12 @@ from ..errors import (
     WebSearchError,
 )
 from ..events import Failover, HedgeStarted, emit
-from ..events._observe import is_empty
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
-from ..models._outcomes import MORE_HIDDEN
+from ..models._outcomes import MORE_HIDDEN, is_empty
 from ..provider._ports import Provider, helps_after
 from ._hedging import Hedging, parse_hedge
-from ._layer import Layer, ProviderGroup, Rank, check_number, leaves, read_many, reader, searcher
+from ._layer import Layer, ProviderGroup, Rank, check_numbers, leaves, read_many, reader, searcher
 from ._single_flight import is_free
 from ._trail import MostlyHidden, NothingFound, Trail, Turn
 
@@ -74,13 +72,9 @@ class Fallback(Layer):
                 raise ConfigurationError(f"Fallback: {name}: must be a tuple of classes of websearch_core.errors")
         if not isinstance(self.on_empty, bool):
             raise ConfigurationError("Fallback: on_empty: must be True or False")
-        check_number(self, "hedge_share", minimum=0)
+        check_numbers(self, "hedge_share", minimum=0)
         if self.hedge is not None:
             parse_hedge(self.hedge)
-
-    def start(self) -> Callable[..., Provider]:
-        """Return a function that makes one provider of several."""
-        return partial(_FallbackProvider, self)
 
 
 class _FallbackProvider(ProviderGroup[Fallback]):
@@ -91,13 +85,11 @@ class _FallbackProvider(ProviderGroup[Fallback]):
         self._hedging = None if layer.hedge is None else Hedging(layer.hedge, layer.hedge_share)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search with the first provider that succeeds."""
         return self._try_each(
             lambda provider: contain_bugs(lambda: searcher(provider).search(query), provider.name, "search")
         )
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read with the first provider that succeeds."""
         return self._try_each(lambda provider: contain_bugs(lambda: reader(provider).read(url), provider.name))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:

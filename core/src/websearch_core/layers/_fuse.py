@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -20,19 +20,18 @@ from ..errors import (
     WebSearchError,
 )
 from ..events import ProviderSkipped, emit
-from ..events._observe import find_outcomes
 from ..flow import Flow, Gather
 from ..models import SearchQuery, SearchResponse, SearchResult
-from ..models._outcomes import Outcome
+from ..models._outcomes import Outcome, find_outcomes
 from ..provider._ports import Provider
 from ._depth import deepen, find_depth, split, take_page
-from ._layer import Layer, ProviderGroup, Rank, check_number, leaves, searcher
+from ._layer import Layer, ProviderGroup, Rank, check_numbers, leaves, searcher
 from ._merge import Answer, merge_answers
 
-_LEFT_OUT = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
+_SKIPPED = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
 
 
-class _Asked(NamedTuple):
+class _Attempt(NamedTuple):
     """How asking one provider ended."""
 
     found: Answer | WebSearchError
@@ -67,32 +66,21 @@ class Fuse(Layer):
     wait_for_others: float = 0.8
 
     def __post_init__(self) -> None:
-        check_number(self, "k", minimum=0)
-        check_number(self, "results_per_provider", minimum=1, integer=True)
-        check_number(self, "wait_for_others", minimum=0)
-        if not 0 < self.wait_for_others <= 1 or self.k == math.inf:
-            wrong = "k: must be finite" if self.k == math.inf else "wait_for_others: must be more than 0, and at most 1"
+        check_numbers(self, "k", minimum=0)
+        check_numbers(self, "results_per_provider", minimum=1, integer=True)
+        check_numbers(self, "wait_for_others", minimum=0, maximum=1)
+        if not self.wait_for_others or self.k == math.inf:
+            wrong = "k: must be finite" if self.k == math.inf else "wait_for_others: must be more than 0"
             raise ConfigurationError(f"Fuse: {wrong}")
-
-    def start(self) -> Callable[..., Provider]:
-        """Return a function that makes one provider of several."""
-        return partial(_FuseProvider, self)
 
 
 class _FuseProvider(ProviderGroup[Fuse]):
     separator = "+"
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """
-        Search with all providers.
-
-        Raises:
-            AllProvidersFailed: None of them answered.
-
-        """
         asks = [self._ask(provider, query) for provider in self.inner]
         with time_limit(time_left() * self.layer.wait_for_others):
-            asked: Sequence[_Asked] = yield Gather(asks, limit=len(asks))
+            asked: Sequence[_Attempt] = yield Gather(asks, limit=len(asks))
         answers = [one.found for one in asked if isinstance(one.found, Answer)]
         failures = [one.found for one in asked if isinstance(one.found, WebSearchError)]
         if fatal := _find_fatal(failures, alone=not answers):
@@ -110,15 +98,15 @@ class _FuseProvider(ProviderGroup[Fuse]):
         page = merged.model_copy(update={"results": take_page(merged.results, query), "outcomes": outcomes})
         return page.with_notes(*notes, partial=bool(failures))
 
-    def _ask(self, provider: Provider, query: SearchQuery) -> Flow[_Asked]:
+    def _ask(self, provider: Provider, query: SearchQuery) -> Flow[_Attempt]:
         began = monotonic()
         try:
             answer = yield from contain_bugs(partial(self._search, provider, query), provider.name, "search")
         except WebSearchError as failure:
-            if isinstance(failure, _LEFT_OUT):
+            if isinstance(failure, _SKIPPED):
                 emit(ProviderSkipped(provider=provider.name, error=failure))
-            return _Asked(failure, (Outcome.of_failure(provider.name, monotonic() - began, failure),))
-        return _Asked(answer, find_outcomes(answer.response, provider.name, monotonic() - began))
+            return _Attempt(failure, (Outcome.of_failure(provider.name, monotonic() - began, failure),))
+        return _Attempt(answer, find_outcomes(answer.response, provider.name, monotonic() - began))
 
     def _search(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
         depth = find_depth(provider, self.layer.results_per_provider)
@@ -140,7 +128,7 @@ def _find_engines(provider: Provider, result: SearchResult) -> tuple[str, ...]:
 def _find_fatal(failures: Sequence[WebSearchError], *, alone: bool) -> WebSearchError | None:
     """Return the failure that ends the search although others may have answered, or None."""
     for failure in failures:
-        if not isinstance(failure, _LEFT_OUT):
+        if not isinstance(failure, _SKIPPED):
             return failure
     return failures[0] if alone and all(isinstance(one, BudgetExceeded) for one in failures) else None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import Any
 
 from ..errors import ConfigurationError
 from ._bucket import Bucket
@@ -15,26 +14,16 @@ _KEPT = 200
 
 class Hedging:
     """
-    How long providers took lately, and how many more requests may be hedges. A copy begins with nothing.
+    How long providers took lately, and how many more requests may be hedges: a *share* of the calls.
 
-    Args:
-        hedge: Seconds after which a call is late, or a percentile of the times of the provider, such as ``p95``.
-        share: The share of calls that may be hedged.
-
-    Raises:
-        ConfigurationError: *hedge* is neither.
-
+    A call is late after *hedge*: seconds, or a percentile of the times of the provider, such as ``p95``.
     """
 
     def __init__(self, hedge: float | str, share: float) -> None:
         self._seconds, self._percentile = parse_hedge(hedge)
-        self._settings = hedge, share
         self._bucket = Bucket(share, start=1.0)
         self._times: dict[str, deque[float]] = {}
         self._lock = threading.Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Hedging, self._settings
 
     def begin(self, provider: str) -> float | None:
         """Count a call, and return after how many seconds it is late; None while too little is known."""
@@ -57,13 +46,7 @@ class Hedging:
 
 
 def parse_hedge(hedge: float | str) -> tuple[float, float | None]:
-    """
-    Return seconds, or the percentile that takes their place.
-
-    Raises:
-        ConfigurationError: *hedge* is neither.
-
-    """
+    """Return seconds, or the percentile that takes their place; raise `ConfigurationError` if *hedge* is neither."""
     if isinstance(hedge, str) and hedge[:1] == "p" and hedge[1:].isdecimal() and 50 <= int(hedge[1:]) <= 99:
         return 0.0, int(hedge[1:]) / 100
     if isinstance(hedge, bool) or not isinstance(hedge, int | float) or not hedge > 0:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 from functools import partial
-from typing import Any
 
 from .._text.urls import find_host, parse_address
 from ._pace import Pace
@@ -19,13 +18,8 @@ _MANY = 1000  # hosts; then those are forgotten that nobody has asked for a whil
 
 class Hosts:
     """
-    The queues of the hosts of pages. A copy is empty.
-
-    Args:
-        requests_per_second: For each host, once some have begun together; None for the default, 5.
-        concurrent: For each host; None for the default, 4.
-        shared: Where the queues are shared with other processes; None for nowhere.
-
+    The queues of the hosts of pages, *shared* with other processes or not. None is the default: 5 requests per second
+    once some have begun together, and 4 at a time.
     """
 
     def __init__(
@@ -35,9 +29,6 @@ class Hosts:
         self._paces: dict[str, Pace] = {}
         self._many = _MANY
         self._lock = threading.Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._requests_per_second, self._concurrent, self.shared)
 
     def find(self, url: str) -> Pace:
         """Return the queue of the host of *url*."""
@@ -51,7 +42,7 @@ class Hosts:
             return self._paces[host]
 
     def _limits(self, host: str) -> tuple[float, int | None, int]:
-        """Return interval, number at a time and burst: none by default for a host that only ``allow`` can open."""
+        """Return interval, number at a time and burst: none by default for a host that only ``internal`` can open."""
         own = _is_own(host)
         rate = self._requests_per_second or (math.inf if own else 1 / _INTERVAL)
         return 1 / rate, self._concurrent or (None if own else _CONCURRENT), _BURST

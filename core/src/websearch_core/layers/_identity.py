@@ -13,8 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from .._runtime.scope import Caller, current_caller
-from .._runtime.turns import current_tenant
+from .._runtime.scope import Caller, current_call
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ..provider._ports import Provider
@@ -39,11 +38,8 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
 
 def describe_provider(provider: Provider) -> list[Any] | None:
     """
-    Return what *provider* is made of, with all options but without keys.
-
-    Returns:
-        The providers, and the layers that change what they answer; None if one of them cannot show what it is.
-
+    Return what *provider* is made of, with the layers that change what it answers, all their options and no keys; None
+    if one of them cannot show what it is.
     """
     described: list[Any] = []
     for part in parts(provider):
@@ -68,13 +64,7 @@ def digest(described: object) -> str:
 
 
 class Identity:
-    """
-    Tells requests apart by what is asked, and by whose keys it is asked with.
-
-    Args:
-        provider: The provider that is asked.
-
-    """
+    """Tells requests to *provider* apart by the request and the key that pays for it."""
 
     def __init__(self, provider: Provider) -> None:
         self._leaves = leaves(provider)
@@ -82,7 +72,8 @@ class Identity:
 
     def caller(self) -> Caller:
         """Return who asks, with the tenant if a budget inside charges it: others do not share the answer."""
-        return current_caller()._replace(tenant=current_tenant() if self._has_budget else "")
+        call = current_call()
+        return call.caller._replace(tenant=call.account.tenant if self._has_budget else "")
 
     def of(self, what: object) -> str:
         """
@@ -92,7 +83,7 @@ class Identity:
         neither.
         """
         keys = [
-            _read(value)
+            value.identity() if isinstance(value, ApiKey) else value.get_secret_value()
             for leaf in self._leaves
             for value in getattr(leaf, "__dict__", {}).values()
             if isinstance(value, SecretStr)
@@ -121,13 +112,9 @@ def _plain(value: Any) -> Any:
 
 def _locate(kind: type) -> list[str]:
     """Return where *kind* is defined. One that a function made may hold anything, and so may one of a notebook."""
-    place = kind.__module__
-    if place in {"__main__", "__mp_main__"}:  # each program has its own
-        place = getattr(sys.modules.get(place), "__file__", None) or "<locals>"
-    if any("<locals>" in name for name in (place, *(base.__qualname__ for base in kind.__mro__))):
+    module = kind.__module__
+    if module in {"__main__", "__mp_main__"}:  # each program has its own
+        module = getattr(sys.modules.get(module), "__file__", None) or "<locals>"
+    if any("<locals>" in name for name in (module, *(base.__qualname__ for base in kind.__mro__))):
         raise TypeError(kind.__qualname__)
-    return [place, kind.__qualname__]
-
-
-def _read(key: SecretStr) -> str:
-    return key.identity() if isinstance(key, ApiKey) else key.get_secret_value()
+    return [module, kind.__qualname__]

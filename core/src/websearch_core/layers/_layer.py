@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+from math import inf
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args
 
 from .._runtime.bugs import contain_bugs
 from ..errors import BadResponse, ConfigurationError, ServiceError, UnsafeURL, WebSearchError
@@ -55,6 +56,7 @@ class Layer:
 
     rank: ClassVar[int] = Rank.OUTERMOST
     renamed: ClassVar[Mapping[str, str]] = {}  # options that had another name, which is answered with the line to write
+    running_part: ClassVar[Callable[..., Provider] | None] = None  # the class based on ``ProviderWrapper[...]`` of it
 
     def __new__(cls, *args: Any, **given: Any) -> Self:
         """Answer what is not an option with the line to write."""
@@ -76,12 +78,17 @@ class Layer:
 
     def start(self) -> Callable[..., Provider]:
         """
-        Return a function that puts the running part of this layer around a provider: a `ProviderWrapper`, as a rule.
+        Return a function that puts the running part of this layer around a provider.
 
         Each `WebSearch` calls this once, and the function with each of its providers. So what is made here is shared by
-        the providers of one `WebSearch`, and what the running part makes belongs to one provider.
+        the providers of one `WebSearch`, and what the running part makes belongs to one provider. A layer whose
+        providers share nothing needs no ``start``: its part is the class that is based on ``ProviderWrapper[...]`` of
+        the layer.
         """
-        raise NotImplementedError
+        part = type(self).running_part
+        if part is None:
+            raise NotImplementedError
+        return partial(part, self)
 
     def __call__(self, *inner: Provider) -> Any:
         """
@@ -91,7 +98,7 @@ class Layer:
             ConfigurationError: One is not a provider, or can do nothing of what this layer is for.
 
         """
-        wrapped = put_around(self, self.start(), *inner)
+        wrapped = Started(self).put_around(*inner)
         roles: list[Role] = [role for role in ("search", "read") if handles(wrapped, role)]
         if not any(can(leaf, role) for leaf in leaves(wrapped) for role in roles):
             kind, verbs = type(self).__name__, " or ".join(roles)
@@ -102,11 +109,28 @@ class Layer:
         return self
 
 
-class ProviderWrapper(Generic[L_co]):
+class _Part(Generic[L_co]):
+    """A running part. The class of one registers itself with its layer, and a copy of one starts without state."""
+
+    layer: L_co
+    _started: Started | None = None
+
+    def __init_subclass__(cls) -> None:
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            for layer in get_args(base):
+                if isinstance(layer, type) and issubclass(layer, Layer):
+                    layer.running_part = cast("Callable[..., Provider]", cls)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy the layer and what is inside: a copy starts without state. Parts that share state do so in a copy."""
+        return Started.put_around, (self._started or Started(self.layer), *held(self))
+
+
+class ProviderWrapper(_Part[L_co]):
     """
     Base of what a layer puts around one provider. It passes everything on: define what the layer changes.
 
-    A ``read`` needs a ``read_many`` beside it, for pages that are read together.
+    A ``read`` needs a ``read_many`` beside it, for pages that are read together. A copy or pickle starts without state.
 
     Args:
         layer: The layer.
@@ -140,18 +164,8 @@ class ProviderWrapper(Generic[L_co]):
         return read_many(reader(self.inner), urls)
 
 
-class ProviderGroup(Generic[L_co]):
-    """
-    Base of what makes one provider of several.
-
-    Args:
-        layer: The layer.
-        inner: The providers inside, in order.
-
-    Raises:
-        ConfigurationError: There is none.
-
-    """
+class ProviderGroup(_Part[L_co]):
+    """Base of what makes one provider of several, in order."""
 
     separator: ClassVar[str]
 
@@ -172,23 +186,31 @@ class ProviderGroup(Generic[L_co]):
         return frozenset().union(*map(options_of, self.inner))
 
 
-def put_around(layer: Layer, wrap: Callable[..., Provider], *inner: Provider) -> Provider:
-    """
-    Return what *wrap*, which *layer* has made, puts around providers.
+class Started:
+    """What a layer puts around providers, with the state that they share. A copy or pickle is started again."""
 
-    Raises:
-        ConfigurationError: One is not a provider, or the result does not pass everything on.
+    def __init__(self, layer: Layer) -> None:
+        self._layer, self._wrap = layer, layer.start()
 
-    """
-    kind = type(layer).__name__
-    for one in inner:
-        if not _is_provider(one):
-            raise ConfigurationError(f"{kind}: goes around a provider, not {type(one).__name__}")
-    wrapped = wrap(*inner)
-    if list(map(id, held(wrapped))) != list(map(id, inner)):
-        raise ConfigurationError(f"{kind}: start() must return a function from a provider to one whose inner it is")
-    check_part(wrapped)
-    return wrapped
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Started, (self._layer,)
+
+    def put_around(self, *inner: Provider) -> Provider:
+        """
+        Return a provider with the layer around *inner*. Raise `ConfigurationError` if one of these is not a provider,
+        or the result does not pass everything on.
+        """
+        kind = type(self._layer).__name__
+        for one in inner:
+            if not _is_provider(one):
+                raise ConfigurationError(f"{kind}: goes around a provider, not {type(one).__name__}")
+        wrapped = self._wrap(*inner)
+        if list(map(id, held(wrapped))) != list(map(id, inner)):
+            raise ConfigurationError(f"{kind}: start() must return a function from a provider to one whose inner it is")
+        check_part(wrapped)
+        if isinstance(wrapped, _Part):
+            wrapped._started = self  # noqa: SLF001 - a copy needs it
+        return wrapped
 
 
 def handles(wrapped: object, method: str) -> bool:
@@ -198,13 +220,7 @@ def handles(wrapped: object, method: str) -> bool:
 
 
 def check_part(part: Provider) -> None:
-    """
-    Check that *part* of a chain is a provider, and reads many pages at once if it is a layer that reads.
-
-    Raises:
-        ConfigurationError: It is not, or does not.
-
-    """
+    """Check that *part* of a chain is a provider, and reads many pages at once if it is a layer that reads."""
     kind = type(part).__name__
     if isinstance(part, Layer):
         raise ConfigurationError(f"{kind} has no provider inside: write {kind}(...)(provider), or layers=[{kind}(...)]")
@@ -238,11 +254,8 @@ def rank_of(part: object) -> int | None:
 
 def parts(provider: Provider, *, around: tuple[int, ...] = ()) -> Iterator[Provider]:
     """
-    Yield *provider* and, if it is a layer, everything inside it.
-
-    Raises:
-        ConfigurationError: A layer contains itself, or there are too many layers.
-
+    Yield *provider* and, if it is a layer, everything inside it. A layer that contains itself is a
+    `ConfigurationError`.
     """
     if id(provider) in around:
         raise ConfigurationError(f"a {type(provider).__name__} contains itself")
@@ -274,14 +287,8 @@ def batch_size(provider: Provider) -> int:
 
 def read_many(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSearchError]]:
     """
-    Read pages with *provider*: in one request if it can, else one by one.
-
-    Returns:
-        For each URL, in order, the page or its error.
-
-    Raises:
-        WebSearchError: The request failed, so none of the pages was read.
-
+    Read pages with *provider*: in one request if it can, else one by one. Return the page or its error for each URL, in
+    order; an error that is raised means that none of them was read.
     """
     if not reads_batches(provider):
         return (yield from read_each(provider, urls))
@@ -309,26 +316,14 @@ def read_each(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSe
 
 
 def searcher(provider: Provider) -> SearchProvider:
-    """
-    Return *provider* if it can search.
-
-    Raises:
-        ConfigurationError: It cannot.
-
-    """
+    """Return *provider* if it can search; raise `ConfigurationError` if it cannot."""
     if not can(provider, "search"):
         raise ConfigurationError(f"{provider.name} cannot search")
     return provider
 
 
 def reader(provider: Provider) -> PageReader:
-    """
-    Return *provider* if it can read.
-
-    Raises:
-        ConfigurationError: It cannot.
-
-    """
+    """Return *provider* if it can read; raise `ConfigurationError` if it cannot."""
     if not can(provider, "read"):
         raise ConfigurationError(f"{provider.name} cannot read")
     return provider
@@ -339,16 +334,15 @@ def options_of(provider: Provider) -> frozenset[str]:
     return frozenset(getattr(provider, "options", ()))
 
 
-def check_number(layer: object, field: str, *, minimum: int, integer: bool = False) -> None:
-    """
-    Check that a field of *layer* is a number of at least *minimum*.
-
-    Raises:
-        ConfigurationError: It is not.
-
-    """
-    value = getattr(layer, field)
-    kinds = (int,) if integer else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not value >= minimum:  # rejects NaN too
-        kind = "a whole number" if integer else "a number"
-        raise ConfigurationError(f"{type(layer).__name__}: {field}: must be {kind} of at least {minimum}")
+def check_numbers(
+    layer: object, *names: str, minimum: float, maximum: float = inf, integer: bool = False, optional: bool = False
+) -> None:
+    """Check that fields of *layer* are numbers in these bounds, or None if they are *optional*."""
+    kinds, kind = ((int,), "a whole number") if integer else ((int, float), "a number")
+    for name in names:
+        value = getattr(layer, name)
+        if value is None and optional:
+            continue
+        if isinstance(value, bool) or not isinstance(value, kinds) or not minimum <= value <= maximum:  # NaN, too
+            most = f" and at most {maximum}" if maximum < inf else ""
+            raise ConfigurationError(f"{type(layer).__name__}: {name}: must be {kind} of at least {minimum}{most}")

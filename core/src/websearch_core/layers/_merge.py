@@ -21,12 +21,8 @@ class Answer:
     """
     What one provider answered.
 
-    Args:
-        name: The name of the provider.
-        response: Its response.
-        engines: For each result, the engines behind it.
-        depth: How many results are merged together: the next ones come after all of these.
-
+    ``engines`` are those behind each result; the first ``depth`` results are merged together, and the next ones come
+    after all of these.
     """
 
     name: str
@@ -61,12 +57,8 @@ class _Find(NamedTuple):
 
 def merge_answers(answers: Sequence[Answer], k: float) -> SearchResponse:
     """
-    Merge responses into one, with all of their results.
-
-    Args:
-        answers: The answers, in the order of the providers; at least one.
-        k: The constant of reciprocal rank fusion: the smaller, the more the first ranks count.
-
+    Merge responses, in the order of the providers, into one with all of their results. The smaller *k*, the constant of
+    reciprocal rank fusion, the more the first ranks count.
     """
     several = len(answers) > 1
     responses = [answer.response for answer in answers]

@@ -6,13 +6,13 @@ import threading
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
 
 from .._runtime.forks import start_over_after_fork
-from .._runtime.turns import Turns, current_client
+from .._runtime.scope import current_client
+from .._runtime.turns import Turns
 from .._text.rates import RateLimit
 
-_STEP = 0.25  # seconds; whoever waits longer looks again, since somebody in front may have left
+STEP = 0.25  # seconds; a request that waits longer asks again, since somebody in front may have left
 _BLINK = 0.02  # seconds; nobody knows when a request that is under way ends
 _LONGEST_REST = 60.0  # seconds; then a request finds out whether the service still means it
 DAY = 86_400.0
@@ -21,17 +21,16 @@ DAY = 86_400.0
 @dataclass(eq=False)
 class Ticket:
     """
-    A place in the queue for one request.
+    The ticket of one request in the queue.
 
     Args:
         endpoint: What it goes to: a limit that a response states is one for this endpoint.
         longest: Seconds after which the request has ended, whatever happens.
-        client: Who sends it.
 
     """
 
     endpoint: str
-    longest: float
+    longest: float = 60.0
     client: Hashable = field(default_factory=current_client)
     has_left: bool = False
 
@@ -40,9 +39,9 @@ class Pace:
     """
     The queue of the requests to one service or host, for all threads and event loops.
 
-    Nobody sleeps in here. Whoever wants to send takes a `Ticket`, asks `wait` how long to pause until it is 0, and
-    always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
-    tickets; one whose endpoint rests does not hold up the others. A copy is empty, with a lock of its own.
+    Nobody sleeps in here. Whoever wants to send enters with a `Ticket`, asks `wait` how long to pause until it is 0,
+    and always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
+    tickets; one whose endpoint rests does not hold up the others.
 
     Args:
         interval: Seconds between the beginnings of two requests.
@@ -66,9 +65,6 @@ class Pace:
         self._turns: Turns[Ticket] = Turns(0)  # this class decides itself when a place is free
         self._lock = threading.Lock()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._given
-
     @property
     def is_idle(self) -> bool:
         """Whether a new queue would be the same as this one."""
@@ -77,16 +73,10 @@ class Pace:
             is_resting = any(until > now for until in self._rests.values())
             return not (self._turns.waiting or self._turns.held or is_resting or self._next > now)
 
-    def enter(self, endpoint: str, longest: float = 60.0) -> Ticket:
-        """Return the last place among those of this client, for a request that takes at most *longest* seconds."""
-        ticket = Ticket(endpoint, longest)
-        try:
-            with self._lock:
-                self._turns.put(ticket.client, ticket)
-        except BaseException:  # Ctrl-C: a ticket that nobody gives back would hold up all others
-            self.leave(ticket)
-            raise
-        return ticket
+    def enter(self, ticket: Ticket) -> None:
+        """Queue behind the other requests of this client."""
+        with self._lock:
+            self._turns.put(ticket.client, ticket)
 
     def slow_down(self, interval: float) -> None:
         """Keep at least *interval* seconds between the beginnings of two requests, and send one at a time."""
@@ -105,10 +95,17 @@ class Pace:
         with self._lock:
             if ticket.has_left:
                 return 0.0
-            wait = self._find_wait(ticket, monotonic())
-            if not wait:
-                self._send(ticket)
-            return wait
+            now = monotonic()
+            if rest := self._find_rest(ticket.endpoint, now):
+                return rest
+            ahead = self._count_ahead(ticket, now)
+            due = self._next + (ahead + 1 - self._burst) * self._interval - now
+            if due > 0:
+                return due
+            if ahead or (self._concurrent is not None and len(self._turns.held) >= self._concurrent):
+                return _BLINK
+            self._send(ticket)
+            return 0.0
 
     def leave(self, ticket: Ticket) -> None:
         """Give the place back: the request has ended, or was never sent. Idempotent."""
@@ -134,15 +131,6 @@ class Pace:
             self._rests = {there: until for there, until in self._rests.items() if until > now}
             self._rests[endpoint] = max(self._rests.get(endpoint, 0), now + seconds)
 
-    def _find_wait(self, ticket: Ticket, now: float) -> float:
-        if rest := self._find_rest(ticket.endpoint, now):
-            return rest
-        place = self._count_ahead(ticket, now)
-        due = self._next + (place + 1 - self._burst) * self._interval - now
-        if due > 0:
-            return due
-        return _BLINK if place or self._is_full() else 0.0
-
     def _send(self, ticket: Ticket) -> None:
         self._next = max(self._next, monotonic()) + self._interval
         self._turns.give(ticket.client, ticket)
@@ -152,14 +140,6 @@ class Pace:
 
     def _count_ahead(self, ticket: Ticket, now: float) -> int:
         return self._turns.count_ahead(ticket.client, ticket, lambda other: self._rests.get(other.endpoint, 0.0) <= now)
-
-    def _is_full(self) -> bool:
-        return self._concurrent is not None and len(self._turns.held) >= self._concurrent
-
-
-def shorten(wait: float) -> float:
-    """Return how long to sleep before asking again."""
-    return min(wait, _STEP)
 
 
 def _until_reset(limit: RateLimit, below: float) -> float:

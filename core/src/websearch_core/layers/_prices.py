@@ -25,13 +25,8 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Estimate:
     """
-    What a call is estimated to cost.
-
-    Args:
-        price: The price by which it was estimated.
-        once: How much is added before the call.
-        request: How much each further request adds.
-
+    What a call is estimated to cost by *price*: how much is added *once*, before the call, and for each further
+    *request*.
     """
 
     price: Price
@@ -40,13 +35,7 @@ class Estimate:
 
 
 def check_prices(prices: Prices) -> None:
-    """
-    Check the prices that a developer gives.
-
-    Raises:
-        ConfigurationError: A name or a price is wrong.
-
-    """
+    """Check the names and the prices that a developer gives."""
     if not isinstance(prices, Mapping):
         raise ConfigurationError("prices: must be a mapping such as {'exa': '0.007 USD'}")
     for name, price in prices.items():
@@ -69,7 +58,8 @@ def find_price(provider: Provider, verb: Role, prices: Prices) -> Price:
         return Price(**found, by_request=verb == "search", size=1 if verb == "read" else 0)
     if not needs_network(provider) or opens_pages(provider):
         return _NOTHING
-    for price in _listed(provider):
+    about = getattr(provider, "about", None)
+    for price in about.prices if isinstance(about, Service) else ():
         if price.verb in {None, verb} and all(getattr(provider, name, None) == it for name, it in price.when.items()):
             return price
     return Price()
@@ -106,12 +96,11 @@ def unknown_price(provider: Provider, unit: Unit) -> ConfigurationError:
     example = "'0.005 USD'" if unit == "usd" else "'1 credit'"
     return ConfigurationError(
         f"budget: what a call of {provider.name} costs in {'USD' if unit == 'usd' else unit} is not known{said}: "
-        f"say it with Budget(prices={{{provider.name!r}: {example}}}), or prices in [layers.budget]"
+        f"say it with Budget(prices={{{provider.name!r}: {example}}}), or prices in [budget]"
     )
 
 
 def verbs_of(provider: Provider) -> list[Role]:
-    """Return what *provider* can do."""
     return [verb for verb in get_args(Role) if can(provider, verb)]
 
 
@@ -130,8 +119,3 @@ def _add_up(numbers: Iterable[float | None]) -> int | None:
     """Return the sum in millionths; None if nothing was reported, or nonsense."""
     stated = [in_millionths(number) for number in numbers if number is not None]
     return sum(one for one in stated if one is not None) if stated and None not in stated else None
-
-
-def _listed(provider: Provider) -> tuple[Price, ...]:
-    about = getattr(provider, "about", None)
-    return about.prices if isinstance(about, Service) else ()

@@ -24,13 +24,7 @@ class RateLimiter(Protocol):
 
 
 def check_limiter(limiter: object) -> None:
-    """
-    Check that *limiter* can be waited for.
-
-    Raises:
-        ConfigurationError: It cannot.
-
-    """
+    """Check that *limiter* can be waited for."""
     if isinstance(limiter, type) or not callable(getattr(limiter, "acquire", None)):
         raise ConfigurationError("rate_limiter: must be an object with a method acquire(), such as a BaseRateLimiter")
     if inspect.iscoroutinefunction(getattr(limiter, "acquire", None)):
@@ -38,14 +32,7 @@ def check_limiter(limiter: object) -> None:
 
 
 def wait_for(limiter: RateLimiter, provider: str) -> Flow[None]:
-    """
-    Wait until *limiter* lets a request through.
-
-    Raises:
-        RateLimited: It does not.
-        TimedOut: Not before the deadline.
-
-    """
+    """Wait until *limiter* lets a request through; if it does not, that is `RateLimited`."""
     asynchronous = getattr(limiter, "aacquire", None) or getattr(limiter, "async_acquire", None)
     admitted = yield AuxiliaryCall.either(limiter.acquire, asynchronous)
     if admitted is False:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, ClassVar, get_args
 
 from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption
 from ..flow import Flow
 from ..models import SearchQuery, SearchResponse, Unsupported
 from ..provider._declare import FoundFile
-from ..provider._ports import Provider
-from ._layer import Layer, ProviderWrapper, Rank, searcher
+from ._layer import Layer, ProviderWrapper, Rank
 
 
 @dataclass(frozen=True)
@@ -36,24 +34,18 @@ class Relax(Layer):
         if self.unsupported not in get_args(Unsupported):
             raise ConfigurationError(f"Relax: unsupported: must be one of {', '.join(get_args(Unsupported))}")
 
-    def start(self) -> Callable[[Provider], Provider]:
-        """Return a function that puts this around a provider."""
-        return partial(_RelaxProvider, self)
-
 
 class _RelaxProvider(ProviderWrapper[Relax]):
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, with fewer options if necessary."""
-        provider = searcher(self.inner)
         if (query.unsupported or self.layer.unsupported) == "raise":
-            return (yield from provider.search(query))
+            return (yield from super().search(query))
         asked = query  # without what is decided here, so that the query inside is always the same
         if query.unsupported is not None:
             asked = query.model_copy(update={"unsupported": None})
         notes: list[str] = []
         while True:
             try:
-                response = yield from provider.search(asked)
+                response = yield from super().search(asked)
             except (UnsupportedOption, AllProvidersFailed) as error:
                 cause = next(find_unsupported(error), None)
                 relaxed = asked.without(*cause.options) if cause else asked

@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 from .._runtime.bugs import as_error
@@ -16,9 +15,8 @@ from ..errors import BadResponse, ConfigurationError, WebSearchError
 from ..flow import Flow
 from ..flow._intercept import AuxiliaryCall
 from ..models import SearchQuery, SearchResponse, SearchResult
-from ..provider._ports import Provider
 from ._depth import deepen, find_depth, split, take_page
-from ._layer import Layer, ProviderWrapper, Rank, check_number, searcher
+from ._layer import Layer, ProviderWrapper, Rank, check_numbers
 
 Score: TypeAlias = Callable[[str, list[str]], "Sequence[float] | Awaitable[Sequence[float]]"]
 _K = 10  # of reciprocal rank fusion, as for `Fuse`
@@ -55,40 +53,28 @@ class Rerank(Layer):
     def __post_init__(self) -> None:
         if self.score is not None and not callable(self.score):
             raise ConfigurationError("Rerank: score: must be a function from a query and texts to their scores")
-        if self.weight is not None:
-            check_number(self, "weight", minimum=0)
-            if self.weight > 1:
-                raise ConfigurationError("Rerank: weight: must be at most 1")
-        check_number(self, "depth", minimum=1, integer=True)
-
-    def start(self) -> Callable[[Provider], Provider]:
-        """Return a function that puts this around a provider."""
-        return partial(_RerankProvider, self)
+        check_numbers(self, "weight", minimum=0, maximum=1, optional=True)
+        check_numbers(self, "depth", minimum=1, integer=True)
 
 
 class _RerankProvider(ProviderWrapper[Rerank]):
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, and order the results."""
-        provider = searcher(self.inner)
-        depth = find_depth(provider, self.layer.depth)
-        response = yield from provider.search(deepen(query, depth))
+        depth = find_depth(self.inner, self.layer.depth)
+        response = yield from super().search(deepen(query, depth))
         inside, outside = split(response.results, query)
-        ordered = list(inside)
+        ordered, weight = list(inside), self.layer.weight
+        if weight is None:
+            weight = _LEXICAL_WEIGHT if self.layer.score is None else 1.0
         start, end = (query.page - 1) * query.limit // depth * depth, query.page * query.limit
         try:
             for first in range(start, min(end, len(inside)), depth):
                 part = slice(first, first + depth)
                 scores = yield from self._rate(query.text, inside[part])
-                ordered[part] = _reorder(inside[part], scores, self._find_weight())
+                ordered[part] = _reorder(inside[part], scores, weight)
         except WebSearchError as error:
             failed = f"reranking failed ({error.code}): the results are in their original order"
             response, ordered = response.with_notes(failed, partial=True), inside
         return response.model_copy(update={"results": take_page([*ordered, *outside], query)})
-
-    def _find_weight(self) -> float:
-        if self.layer.weight is not None:
-            return self.layer.weight
-        return _LEXICAL_WEIGHT if self.layer.score is None else 1.0
 
     def _rate(self, query: str, results: Iterable[SearchResult]) -> Flow[list[float]]:
         """Return the scores; whatever the function raises becomes a `WebSearchError`, and is logged."""

@@ -17,17 +17,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
 from ..provider._ports import Provider, opens_pages
 from ._bucket import Bucket
-from ._layer import (
-    Layer,
-    ProviderWrapper,
-    Rank,
-    check_number,
-    find_outage,
-    leaves,
-    read_many,
-    reader,
-    searcher,
-)
+from ._layer import Layer, ProviderWrapper, Rank, check_numbers, find_outage, leaves
 
 T = TypeVar("T")
 
@@ -69,15 +59,9 @@ class Retry(Layer):
     extra_share: float | None = 0.2
 
     def __post_init__(self) -> None:
-        check_number(self, "attempts", minimum=1, integer=True)
-        check_number(self, "wait_initial", minimum=0)
-        check_number(self, "wait_max", minimum=0)
-        if self.extra_share is not None:
-            check_number(self, "extra_share", minimum=0)
-
-    def start(self) -> Callable[[Provider], Provider]:
-        """Return a function that puts this around a provider."""
-        return partial(_RetryProvider, self)
+        check_numbers(self, "attempts", minimum=1, integer=True)
+        check_numbers(self, "wait_initial", "wait_max", minimum=0)
+        check_numbers(self, "extra_share", minimum=0, optional=True)
 
 
 class _RetryProvider(ProviderWrapper[Retry]):
@@ -87,19 +71,18 @@ class _RetryProvider(ProviderWrapper[Retry]):
         self._extra = Bucket(None if own_sites else layer.extra_share, per_second=_PER_SECOND)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, more than once if necessary."""
-        return self._persist(lambda: searcher(self.inner).search(query))
+        return self._persist(partial(super().search, query))
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read, more than once if necessary."""
-        return self._persist(lambda: reader(self.inner).read(url))
+        return self._persist(partial(super().read, url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, again if the request failed, or all of them for a reason that may pass."""
         pages: list[Page | WebSearchError] = []
+        read = super().read_many
 
         def attempt() -> Flow[None]:
-            pages[:] = yield from read_many(reader(self.inner), urls)
+            pages[:] = yield from read(urls)
             if outage := find_outage(pages):
                 raise outage
 

@@ -13,7 +13,7 @@ from ..errors import ConfigurationError, WebSearchError
 from ..flow import Flow, Gather
 from ..models import Page
 from ..provider._ports import Provider, needs_network
-from ._layer import Layer, ProviderWrapper, Rank, check_number, leaves, parts, rank_of, read_many, reader
+from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves, parts, rank_of, reader
 from ._robots_files import DAY, USER_AGENT, RobotsFiles
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
@@ -46,7 +46,7 @@ class Robots(Layer):
     max_age: float = DAY
 
     def __post_init__(self) -> None:
-        check_number(self, "max_age", minimum=0)
+        check_numbers(self, "max_age", minimum=0)
         if not isinstance(self.user_agent, str) or not _TOKEN.fullmatch(self.user_agent):
             raise ConfigurationError("Robots: user_agent: must be a product token: letters, - and _, such as AcmeBot")
 
@@ -70,20 +70,16 @@ class _RobotsProvider(ProviderWrapper[Robots]):
             )
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read, if the site allows it."""
-        inside = reader(self.inner)
-        if not any(map(needs_network, leaves(inside))):
-            return (yield from inside.read(url))
-        return (yield from self._files.read(inside, url))
+        if not any(map(needs_network, leaves(self.inner))):
+            return (yield from super().read(url))
+        return (yield from self._files.read(reader(self.inner), url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read those of many pages that their sites allow."""
-        inside = reader(self.inner)
         checks = [contain_bugs(partial(self._files.check, url), self.name) for url in urls]
         checked: list[float | WebSearchError] = yield Gather(checks)
         answers = {url: one for url, one in zip(urls, checked, strict=True) if isinstance(one, WebSearchError)}
         allowed = [url for url in urls if url not in answers]
-        pages = (yield from read_many(inside, allowed)) if allowed else []
-        settled = yield Gather([self._files.settle(url, page) for url, page in zip(allowed, pages, strict=True)])
-        answers |= zip(allowed, settled, strict=True)
+        pages = (yield from super().read_many(allowed)) if allowed else []
+        ended = yield Gather([self._files.check_end(url, page) for url, page in zip(allowed, pages, strict=True)])
+        answers |= zip(allowed, ended, strict=True)
         return [answers[url] for url in urls]

@@ -1,7 +1,7 @@
 """
 What the robots.txt of a site allows (RFC 9309), parsed by protego.
 
-A file that does not exist (4xx) allows everything; one that cannot be had (5xx, no connection) allows nothing.
+A file that does not exist (4xx) allows everything; one that cannot be fetched (5xx, no connection) allows nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import urljoin
 
 from .._runtime.deadline import time_limit
-from .._runtime.scope import Caller, current_caller
+from .._runtime.scope import Caller, current_call
 from .._text.urls import Origin, canonicalize, find_origin, is_web_url
 from ..errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Request, Response, Share, SharedAnswer
@@ -45,12 +45,8 @@ _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE
 
 class Rules:
     """
-    What a robots.txt says to a user agent.
-
-    Args:
-        text: The robots.txt; an empty one allows everything.
-        user_agent: The product token, such as ``websearch-core``; rules for ``*`` apply if there are none for it.
-
+    What a robots.txt says to a user agent, whose product token is like ``websearch-core``. An empty one allows
+    everything; the rules for ``*`` apply if there are none for the token.
     """
 
     def __init__(self, text: str = "", user_agent: str = USER_AGENT) -> None:
@@ -67,14 +63,13 @@ class Rules:
         return min(max(self._rules.crawl_delay(self._user_agent) or 0.0, 0.0), _MAX_DELAY)
 
     def allows(self, url: str) -> bool:
-        """Return whether *url* may be read."""
         return bool(self._rules.can_fetch(canonicalize(url), self._user_agent))
 
 
 _Site: TypeAlias = tuple[Caller, Origin]  # a caller with another policy, or other certificates, may get another file
 
 
-class _Kept(NamedTuple):
+class _Entry(NamedTuple):
     rules: Rules
     expires: float
 
@@ -84,23 +79,15 @@ class RobotsFiles:
     The robots.txt of sites, each fetched once for all who need it at the same time, and kept for a time.
 
     The time is the ``max-age`` that the site states, between a minute and *max_age*. A file that has expired is used
-    further while a new one cannot be had. A copy starts empty.
-
-    Args:
-        user_agent: The product token that the rules are looked up for.
-        max_age: Seconds for which a file is kept.
-
+    further while a new one cannot be fetched.
     """
 
     def __init__(self, user_agent: str = USER_AGENT, max_age: float = DAY) -> None:
         self._user_agent, self._max_age = user_agent, max_age
         self._flights = Flights()
         self._lock = threading.Lock()
-        self._kept: OrderedDict[_Site, _Kept] = OrderedDict()
+        self._kept: OrderedDict[_Site, _Entry] = OrderedDict()
         self._size = 0
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RobotsFiles, (self._user_agent, self._max_age)
 
     def read(self, reader: PageReader, url: str) -> Flow[Page]:
         """
@@ -108,23 +95,15 @@ class RobotsFiles:
 
         A redirect that is a request of the flow is checked before it is followed; where a service or a browser ended is
         checked afterwards.
-
-        Raises:
-            DisallowedByRobots: It does not.
-            ServiceError: The robots.txt cannot be had; or the reader failed.
-
         """
         yield from self.check(url)
         page = yield from intercept(reader.read(url), self._perform)
-        return (yield from self.settle(url, page))
+        return (yield from self.check_end(url, page))
 
-    def settle(self, url: str, page: Page | WebSearchError) -> Flow[Page]:
+    def check_end(self, url: str, page: Page | WebSearchError) -> Flow[Page]:
         """
         Return *page*, which a reader made of the page at *url*, if the page that *url* redirects to may be read, too.
-
-        Raises:
-            WebSearchError: It may not; or *page* is an error.
-
+        Raise *page* if it is an error.
         """
         if isinstance(page, WebSearchError):
             raise page
@@ -134,15 +113,14 @@ class RobotsFiles:
 
     def check(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[float]:
         """
-        Return the seconds that the site of *url* asks for between two requests.
+        Return the seconds that the site of *url* asks for between two requests. What is not an http(s) URL is left to
+        the reader to refuse.
 
-        Args:
-            url: The URL of a page. What is not an http(s) URL is left to the reader to refuse.
-            headers: Those of the request for the page; its ``User-Agent`` asks for the robots.txt, too.
+        The ``User-Agent`` in *headers*, those of the request for the page, asks for the robots.txt, too.
 
         Raises:
             DisallowedByRobots: The robots.txt does not allow to read the page.
-            ServiceError: The robots.txt cannot be had.
+            ServiceError: The robots.txt cannot be fetched.
 
         """
         if not is_web_url(url):
@@ -155,17 +133,10 @@ class RobotsFiles:
         return rules.crawl_delay
 
     def find(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[Rules]:
-        """
-        Return the rules for the site of *url*, an http(s) URL.
-
-        Raises:
-            UnsafeURL: The site must not be read from here.
-            ServiceError: Its robots.txt cannot be had.
-
-        """
+        """Return the rules for the site of *url*, an http(s) URL."""
         origin = find_origin(url)
         assert origin is not None
-        site = current_caller(), origin
+        site = current_call().caller, origin
         with self._lock:
             kept = self._kept.get(site)
         if kept is not None and time.monotonic() < kept.expires:
@@ -208,7 +179,7 @@ class RobotsFiles:
         rules: Rules = parse() if len(text) <= _PROMPT else (yield AuxiliaryCall(parse))
         with self._lock:
             self._drop(site)
-            self._kept[site] = _Kept(rules, time.monotonic() + self._lifetime(response))
+            self._kept[site] = _Entry(rules, time.monotonic() + self._lifetime(response))
             self._size += 1000 + rules.size
             while self._size > _MAX_KEPT and len(self._kept) > 1:
                 self._drop(next(iter(self._kept)))

@@ -67,16 +67,7 @@ if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1
 
 
 class SharedLimits:
-    """
-    What is under way and when the next request is due, in Redis. If that fails, it is logged once for each outage.
-
-    Args:
-        url: ``redis://``, ``rediss://`` or ``unix://``, as redis-py reads it.
-
-    Raises:
-        ConfigurationError: The package ``redis`` is not installed, or the URL is wrong.
-
-    """
+    """What is under way and when the next request is due, in Redis. Each time that it fails is logged once."""
 
     def __init__(self, url: str) -> None:
         if not isinstance(url, str) or not url.startswith(SCHEMES):
@@ -87,17 +78,14 @@ class SharedLimits:
             self._client = connect(url)
         except ValueError:
             raise ConfigurationError("Throttle: shared: not a URL of Redis") from None
-        self._url = url
         self._admit, self._start_rest = map(self._client.register_script, (_ADMIT, _START_REST))
         self._rests_until = 0.0
         self._is_down = False
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return SharedLimits, (self._url,)
-
     def admit(self, key: str, ticket: str, endpoint: str, limits: _Limits, longest: float) -> float | None:
         """
-        Return 0 if a request may be sent now, which is then counted, or else the seconds to wait.
+        Return 0 if the request *ticket* may be sent now, which is then counted, or else the seconds to wait; None if
+        Redis does not answer.
 
         Args:
             key: Whose limits these are.
@@ -105,9 +93,6 @@ class SharedLimits:
             endpoint: What it goes to.
             limits: Interval, number at a time and burst, as for `Pace`.
             longest: Seconds after which the request has ended, whatever happens.
-
-        Returns:
-            The seconds; None if Redis does not answer.
 
         """
         interval, concurrent, burst = limits
@@ -145,18 +130,10 @@ class SharedLimits:
 
 class SharedPace(Pace):
     """
-    A `Pace` that Redis decides about as well.
+    A `Pace` that Redis decides about as well, under the name that *key* returns, which may block.
 
     The requests of this process keep their order, and the first of them asks Redis. If that does not answer, this
     process keeps to the limits alone, until it answers again.
-
-    Args:
-        shared: The limits that processes share.
-        key: Returns whose they are; it may block.
-        interval: As for `Pace`, like the next two.
-        concurrent: Maximum number of requests at a time.
-        burst: How many requests may begin without an interval.
-
     """
 
     is_shared = True
@@ -172,9 +149,6 @@ class SharedPace(Pace):
         super().__init__(interval, concurrent, burst)
         self._shared, self._key = shared, key
         self._leases: dict[Ticket, tuple[str, str]] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._shared, self._key, *self._given)
 
     def wait(self, ticket: Ticket) -> float:
         """Return what `Pace.wait` does; it may block while Redis answers."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
-from .._runtime.scope import describe_choices, reads_on, wants_fresh
+from .._runtime.scope import current_call
 from .._text.urls import identify
 from ..errors import WebSearchError
 from ..events import CallShared, emit
@@ -16,7 +16,7 @@ from ..flow._flights import Flights
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider
 from ._identity import Identity, describe_query
-from ._layer import Layer, ProviderWrapper, Rank, read_many, reader, searcher
+from ._layer import Layer, ProviderWrapper, Rank
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -38,10 +38,6 @@ class SingleFlight(Layer):
 
     rank: ClassVar[int] = Rank.SINGLE_FLIGHT
 
-    def start(self) -> Callable[[Provider], Provider]:
-        """Return a function that puts this around a provider."""
-        return partial(_SingleFlightProvider, self)
-
 
 class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
     def __init__(self, layer: SingleFlight, inner: Provider) -> None:
@@ -49,34 +45,26 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         self._flights, self._identity = Flights(), Identity(inner)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, or wait for the answer of a search that is under way."""
-        provider = searcher(self.inner)
-        what = describe_query(query)
+        ask, what = partial(super().search, query), describe_query(query)
         if what is None:
-            return (yield from provider.search(query))
-        response = yield from self._share(what, lambda: provider.search(query))
+            return (yield from ask())
+        response = yield from self._share(what, ask)
         return response if response.query == query.text else response.model_copy(update={"query": query.text})
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read, or wait for the page if it is being read."""
-        provider = reader(self.inner)
-        page = yield from self._share(["read", identify(url), *describe_choices()], lambda: provider.read(url))
-        return name_page(url, page)
+        what = ["read", identify(url), *current_call().choices.describe()]
+        return name_page(url, (yield from self._share(what, partial(super().read, url))))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages, or wait for them if the same ones are being read."""
-        provider = reader(self.inner)
-        key = self._make_key(["read_many", *map(identify, urls), *describe_choices()])
-        shared: SharedAnswer = yield Share(self._flights, key, lambda: read_many(provider, urls))
+        key = self._make_key(["read_many", *map(identify, urls), *current_call().choices.describe()])
+        shared: SharedAnswer = yield Share(self._flights, key, partial(super().read_many, urls))
         pages = [
-            name_page(url, self._settle(page, shared)) if isinstance(page, Page) else page
+            name_page(url, self._give(page, shared)) if isinstance(page, Page) else page
             for url, page in zip(urls, shared.value, strict=True)
         ]
-        again = (
-            [] if shared.is_own else [at for at, page in enumerate(pages) if getattr(page, "concerns_caller", False)]
-        )
+        again = [at for at, page in enumerate(pages) if not shared.is_own and getattr(page, "concerns_caller", False)]
         if again:
-            read = yield from read_many(provider, [urls[at] for at in again])
+            read = yield from super().read_many([urls[at] for at in again])
             for at, page in zip(again, read, strict=True):
                 pages[at] = page
         return pages
@@ -84,12 +72,13 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
     def _share(self, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
         shared: SharedAnswer = yield Share(self._flights, self._make_key(what), make)
         answer: A = shared.value
-        return self._settle(answer, shared)
+        return answer if shared.is_first else self._give(answer, shared)
 
     def _make_key(self, what: list[Any]) -> Hashable:
-        return self._identity.caller(), wants_fresh(), reads_on(), self._identity.of(what)
+        call = current_call()
+        return self._identity.caller(), call.is_fresh, call.reads_on, self._identity.of(what)
 
-    def _settle(self, answer: A, shared: SharedAnswer) -> A:
+    def _give(self, answer: A, shared: SharedAnswer) -> A:
         if shared.is_first:
             return answer
         emit(CallShared(provider=answer.provider or self.name))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ConfigurationError
 from ..provider._ports import Provider, Role, can
-from ._layer import Layer, Rank, handles, held, put_around
+from ._layer import Layer, Rank, Started, handles, held
 
 
 class Stack:
@@ -21,9 +21,6 @@ class Stack:
         default: The default layers. A given layer of the same type or rank replaces a default one.
         for_several: More default layers, for each provider of a chain of several.
 
-    Raises:
-        ConfigurationError: One of *given* is not a layer, or two of them combine providers.
-
     """
 
     def __init__(
@@ -33,22 +30,17 @@ class Stack:
         self._default = self._keep(default) if given is not None else []
         self._for_several = self._keep(for_several) if given is not None else []
         layers = (*self._given, *self._default, *self._for_several)
-        self._wraps = {id(layer): layer.start() for layer in layers}
+        self._started = {id(layer): Started(layer) for layer in layers}
         self._wrapped: dict[tuple[int, ...], tuple[object, Provider]] = {}
         if len([layer for layer in layers if layer.rank == Rank.COMBINE]) > 1:
             raise ConfigurationError("layers: only one layer may combine several providers")
 
     def chain(self, providers: Sequence[Provider], role: Role, *, combine: Layer) -> Provider:
         """
-        Return one provider made of *providers* and the layers around them.
+        Return one provider made of *providers*, in the order to ask them, and the layers around them.
 
-        A provider that already has layers gets none of the defaults; the given ones go around it.
-
-        Args:
-            providers: The providers, in the order to ask them.
-            role: What the provider is for; layers that do nothing about it are skipped.
-            combine: The layer that combines several providers if none of the stack does, or not for that role.
-
+        Layers that do nothing about *role* are skipped. A provider that already has layers gets none of the defaults;
+        the given ones go around it. *combine* makes one of several if no layer of the stack does, or not for that role.
         """
         default = [*self._default, *(self._for_several if len(providers) > 1 else ())]
         links = [self._wrap_each(provider, role, default) for provider in providers]
@@ -80,18 +72,12 @@ class Stack:
         """Wrap a provider that searches and reads only once, so that both share the state of the layer."""
         key = id(layer), *map(id, inner)
         if key not in self._wrapped:
-            self._wrapped[key] = inner, put_around(layer, self._wraps[id(layer)], *inner)
+            self._wrapped[key] = inner, self._started[id(layer)].put_around(*inner)
         return self._wrapped[key][1]
 
 
 def find_combination(short: str | Layer) -> Layer:
-    """
-    Return the layer that *short* stands for: ``first``, ``until_results`` or ``fuse``, or the layer itself.
-
-    Raises:
-        ConfigurationError: It is neither.
-
-    """
+    """Return the layer that *short* stands for: ``first``, ``until_results`` or ``fuse``, or the layer itself."""
     from ._fallback import Fallback
     from ._fuse import Fuse
 

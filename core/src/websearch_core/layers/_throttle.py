@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from .._runtime.deadline import Deadline, time_left, until
+from .._runtime.deadline import time_left
+from .._runtime.interrupts import releasing
+from .._runtime.scope import Deadline, scope
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
 from ..flow import Call, Flow, Request, Response, Sleep
@@ -18,8 +20,8 @@ from ..provider._declare import destinations, is_vendor
 from ..provider._ports import Provider, opens_pages
 from ._hosts import Hosts
 from ._identity import Identity
-from ._layer import Layer, ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
-from ._pace import DAY, Pace, Ticket, shorten
+from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves
+from ._pace import DAY, STEP, Pace, Ticket
 from ._rate_limiter import RateLimiter, check_limiter, wait_for
 from ._shared_pace import SharedLimits, make_pace
 
@@ -43,7 +45,7 @@ class Throttle(Layer):
 
     Pages that are fetched from here have a queue for each host, with its port: four requests at a time, and after the
     first ten one every 0.2 seconds. A ``Crawl-delay`` that `Robots` found makes it slower. After a 429 or 503 with
-    ``Retry-After``, the host rests. By default, hosts that only ``allow`` can open because their address is not a
+    ``Retry-After``, the host rests. By default, hosts that only ``internal`` can open because their address is not a
     public one, such as 127.0.0.1, are fetched from without a limit.
 
     A wait that is longer than the time left is the error `RateLimited`, at once and without sending anything, and
@@ -75,14 +77,11 @@ class Throttle(Layer):
     rate_limiter: RateLimiter | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        check_numbers(self, "requests_per_second", "host_requests_per_second", minimum=0, optional=True)
+        check_numbers(self, "concurrent", "host_concurrent", minimum=1, integer=True, optional=True)
         for name in ("requests_per_second", "host_requests_per_second"):
-            if getattr(self, name) is not None:
-                check_number(self, name, minimum=0)
-                if getattr(self, name) == 0:
-                    raise ConfigurationError(f"Throttle: {name}: must be more than 0")
-        for name in ("concurrent", "host_concurrent"):
-            if getattr(self, name) is not None:
-                check_number(self, name, minimum=1, integer=True)
+            if getattr(self, name) == 0:
+                raise ConfigurationError(f"Throttle: {name}: must be more than 0")
         if self.rate_limiter is not None:
             check_limiter(self.rate_limiter)
 
@@ -109,16 +108,13 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         self._pace = make_pace(hosts.shared, partial(_identify, found), 1 / rate, concurrent)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, when it is time."""
-        return self._pass_on(searcher(self.inner).search(query))
+        return self._pass_on(super().search(query))
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read, when it is time."""
-        return self._pass_on(reader(self.inner).read(url), url)
+        return self._pass_on(super().read(url), url)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages, when it is time."""
-        return self._pass_on(read_many(reader(self.inner), urls))
+        return self._pass_on(super().read_many(urls))
 
     def _pass_on(self, flow: Flow[T], url: str = "") -> Flow[T]:
         """Perform the effects of *flow*, and wait before those that send something to the service or the host."""
@@ -139,12 +135,8 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
 
     def _send(self, effect: Request | Call, page: str | None) -> Flow[Any]:
         """
-        Send *effect* when it is time.
-
-        Args:
-            effect: A request, or a call of a library.
-            page: The URL of the page that is fetched; None for a service.
-
+        Send a request, or call a library, when it is time; *page* is the URL of the page that is fetched, None for a
+        service.
         """
         pace = self._pace if page is None else self._hosts.find(page)
         endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) and page is None else ""
@@ -152,28 +144,33 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             yield from hold(effect, wait_for(self.layer.rate_limiter, self.name))
         if page is not None and isinstance(effect, Request) and not isinstance(effect, Auxiliary):
             pace.slow_down(effect.crawl_delay)
-        ticket = pace.enter(endpoint, min(time_left(), _LONGEST_REQUEST))
+        ticket = Ticket(endpoint, min(time_left(), _LONGEST_REQUEST))
+        release = releasing(partial(pace.leave, ticket))
         try:
+            pace.enter(ticket)
             yield from hold(effect, self._wait(pace, ticket, None if page is None else endpoint))
             answer = yield effect
         finally:
-            try:
-                pace.leave(ticket)
-            except BaseException:
-                pace.leave(ticket)  # Ctrl-C came in between
-                raise
+            release.close()
         if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
             pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
         return answer
 
     def _wait(self, pace: Pace, ticket: Ticket, page: str | None) -> Flow[None]:
         announced = False
-        while wait := (yield from _ask(pace, ticket)):
+        while True:
+            if pace.is_shared:  # a store that processes share is asked off the event loop, and answers soon
+                with scope(deadline=Deadline()):
+                    wait: float = yield AuxiliaryCall(pace.wait, ticket)
+            else:
+                wait = pace.wait(ticket)
+            if not wait:
+                return
             self._check_time(wait, None if page is None else pace.rest(page))
             if not announced:
                 announced = True
                 emit(Wait(provider=self.name, seconds=wait, reason="throttle"))
-            yield Sleep(shorten(wait))
+            yield Sleep(min(wait, STEP))
 
     def _check_time(self, wait: float, host_rest: float | None) -> None:
         """Raise an error if the wait is too long; *host_rest* is how long the host of a page wants no requests."""
@@ -191,15 +188,6 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         )
         error.concerns_caller = True  # another one may have more time
         raise error
-
-
-def _ask(pace: Pace, ticket: Ticket) -> Flow[float]:
-    """Return how long to wait; a store that processes share is asked off the event loop, and answers soon."""
-    if not pace.is_shared:
-        return pace.wait(ticket)
-    with until(Deadline()):
-        wait: float = yield AuxiliaryCall(pace.wait, ticket)
-    return wait
 
 
 def _identify(providers: Sequence[Provider]) -> str:

@@ -7,9 +7,8 @@ from time import monotonic
 from typing import Generic, TypeVar
 
 from ..errors import AllProvidersFailed, NeedsBrowser, WebSearchError
-from ..events._observe import find_outcomes
 from ..models import Page, SearchResponse
-from ..models._outcomes import Outcome
+from ..models._outcomes import Outcome, find_outcomes
 from ..provider._ports import Provider, helps_after
 from ._layer import leaves
 
@@ -53,7 +52,6 @@ class Turn(Generic[A]):
     late_after: float | None = None
 
     def stop(self) -> None:
-        """Say that it has ended."""
         self.seconds = monotonic() - self.began
 
     def measure(self) -> float:
@@ -62,18 +60,11 @@ class Turn(Generic[A]):
 
     @property
     def answer(self) -> A | None:
-        """What it answered, if it did."""
         return None if isinstance(self.end, WebSearchError) else self.end
 
 
 class Trail(Generic[A]):
-    """
-    The turns of one call.
-
-    Args:
-        silent_errors: The errors that the note does not mention.
-
-    """
+    """The turns of one call. Its note does not mention *silent_errors*."""
 
     def __init__(self, silent_errors: tuple[type[WebSearchError], ...]) -> None:
         self._silent_errors = silent_errors
@@ -100,7 +91,6 @@ class Trail(Generic[A]):
         self._outcomes.append(Outcome.of_skipped(provider.name))
 
     def add(self, turn: Turn[A]) -> None:
-        """Add how a turn ended."""
         name, end, seconds = turn.provider.name, turn.end, turn.measure()
         if end is None:
             self._outcomes.append(Outcome.of_loser(name, seconds))
@@ -128,10 +118,7 @@ class Trail(Generic[A]):
     def finish_anyway(self) -> A:
         """
         Return the best of the answers that were not good enough: a page of which more is hidden, else an empty one.
-
-        Raises:
-            AllProvidersFailed: There is none.
-
+        Raise `AllProvidersFailed` if there is none.
         """
         if self._partial:
             return self.finish(*self._partial[0])

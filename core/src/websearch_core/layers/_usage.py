@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import ClassVar
 
 from .._runtime.sqlite import connect, create_private, create_tables, read_stamp, transaction, use_wal
 from ..errors import ConfigurationError, Unavailable
@@ -56,13 +55,7 @@ class UsageFile:
 
     Every method raises `ConfigurationError` if the file cannot be used, and `Unavailable` if it is busy for too long;
     never an error of SQLite.
-
-    Args:
-        path: The file.
-
     """
-
-    NAME: ClassVar[str] = "usage.db"
 
     path: Path
 
@@ -73,15 +66,12 @@ class UsageFile:
             return cls(Path(path).expanduser())
         import platformdirs
 
-        return cls(platformdirs.user_data_path("websearch", appauthor=False) / cls.NAME)
+        return cls(platformdirs.user_data_path("websearch", appauthor=False) / "usage.db")
 
     def add(self, day: date, tenant: str, provider: str, amount: Amount, limits: Sequence[Limit] = ()) -> None:
         """
-        Add *amount*, which may be negative.
-
-        Raises:
-            BudgetExceeded: That would pass one of the limits; nothing is added then.
-
+        Add *amount*, which may be negative. Raise `BudgetExceeded`, and add nothing, if that would pass one of the
+        limits.
         """
         with self._open() as db:
             for limit in limits:
@@ -135,7 +125,6 @@ def _sum(db: sqlite3.Connection, limit: Limit, day: date, tenant: str, provider:
 
 @contextmanager
 def _translate_errors(path: Path) -> Iterator[None]:
-    """Raise our errors instead of SQLite's."""
     try:
         yield
     except sqlite3.Error as error:

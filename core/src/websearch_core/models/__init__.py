@@ -21,10 +21,10 @@ from pydantic import (
     model_validator,
 )
 
-from .._text import notebook
 from .._text.choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic, parse_time_range
 from .._text.lists import NO_TEXTS
 from .._text.problems import describe_problem
+from .._text.quantity import Size, count, shorten
 from .._text.suggestion import suggest_name
 from ..errors import InvalidOption
 from ._domains import DomainNames
@@ -173,7 +173,11 @@ class SearchQuery(_Model):
     def _normalize(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        data = _rename_limit({name: value for name, value in data.items() if value is not None})
+        data = {name: value for name, value in data.items() if value is not None}
+        if "max_results" in data:
+            if "limit" in data:
+                raise ValueError("give limit or max_results, not both: they are the same")
+            data["limit"] = data.pop("max_results")
         return {**data, "text": data["text"].strip()} if isinstance(data.get("text"), str) else data
 
     @model_validator(mode="after")
@@ -255,8 +259,8 @@ class SearchResult(_Model):
 
     def __repr_args__(self) -> Iterator[tuple[str, object]]:
         """Show what identifies it, in a line: its text may be long."""
-        yield "title", notebook.shorten(self.title)
-        yield "url", notebook.shorten(self.url)
+        yield "title", shorten(self.title)
+        yield "url", shorten(self.url)
         if self.provider:
             yield "provider", self.provider
 
@@ -302,23 +306,22 @@ class SearchResponse(_Model):
 
     def __repr_args__(self) -> Iterator[tuple[str, object]]:
         """Show what it holds, in a line."""
-        yield "query", notebook.shorten(self.query)
-        yield "results", notebook.count(self.results, "result")
+        yield "query", shorten(self.query)
+        yield "results", count(self.results, "result")
         if self.provider:
             yield "provider", self.provider
         for name, things in (("images", self.images), ("notes", self.notes)):
             if things:
-                yield name, notebook.count(things, name.removesuffix("s"))
+                yield name, count(things, name.removesuffix("s"))
 
     def __str__(self) -> str:
         """Return the text for a model, marked as data from the web: frameworks show what a tool returns as a string."""
         return str(import_module("websearch_core.render").search_for_model(self))
 
     def _repr_html_(self) -> str:
-        return notebook.response_as_html(self)
+        from .._text.notebook import response_as_html
 
-    def _repr_markdown_(self) -> str:
-        return notebook.response_as_markdown(self)
+        return response_as_html(self)
 
     def with_notes(self, *notes: str, partial: bool = False) -> SearchResponse:
         """
@@ -423,43 +426,27 @@ class Page(_Model):
 
     def __repr_args__(self) -> Iterator[tuple[str, object]]:
         """Show which page it is and how much of it this is, in a line."""
-        yield "url", notebook.shorten(self.final_url or self.url)
-        yield "title", notebook.shorten(self.title)
+        yield "url", shorten(self.final_url or self.url)
+        yield "title", shorten(self.title)
         part = f"{self.offset}-{self.offset + len(self.content)} of " if self.truncated or self.offset else ""
-        yield "content", notebook.Size(f"{part}{self.original_length or len(self.content)} characters")
+        yield "content", Size(f"{part}{self.original_length or len(self.content)} characters")
         if self.provider:
             yield "provider", self.provider
         if self.notes:
-            yield "notes", notebook.count(self.notes, "note")
+            yield "notes", count(self.notes, "note")
 
     def __str__(self) -> str:
         """Return the text for a model, as that of a `SearchResponse`."""
         return str(import_module("websearch_core.render").page_for_model(self))
 
     def _repr_html_(self) -> str:
-        return notebook.page_as_html(self)
+        from .._text.notebook import page_as_html
 
-    def _repr_markdown_(self) -> str:
-        return notebook.page_as_markdown(self)
+        return page_as_html(self)
 
     def with_notes(self, *notes: str) -> Page:
         """Return the same page with *notes* added."""
         return self.model_copy(update={"notes": (*self.notes, *notes)})
-
-
-def _rename_limit(options: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return *options* with ``limit`` instead of its other name, ``max_results``.
-
-    Raises:
-        ValueError: They have both.
-
-    """
-    if "max_results" not in options:
-        return dict(options)
-    if "limit" in options:
-        raise ValueError("give limit or max_results, not both: they are the same")
-    return {"limit" if name == "max_results" else name: value for name, value in options.items()}
 
 
 def describe_problems(

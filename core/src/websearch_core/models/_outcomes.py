@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,6 +16,9 @@ from ..errors import (
     UnsupportedOption,
     WebSearchError,
 )
+
+if TYPE_CHECKING:
+    from . import Page, SearchResponse
 
 Status: TypeAlias = Literal[
     "ok", "empty", "blocked", "rate_limited", "quota", "auth", "parse", "timeout", "skipped", "cancelled", "failed"
@@ -71,7 +74,14 @@ class Outcome(BaseModel):
         """Return the outcome for a provider that was cancelled, because another one answered first."""
         return cls(provider=provider, status="cancelled", seconds=round(seconds, 3))
 
-    @classmethod
-    def of_answer(cls, provider: str, seconds: float, *, empty: bool = False) -> Outcome:
-        """Return the outcome for a provider that answered."""
-        return cls(provider=provider, status="empty" if empty else "ok", seconds=round(seconds, 3))
+
+def find_outcomes(answer: SearchResponse | Page, provider: str, seconds: float) -> tuple[Outcome, ...]:
+    """Return the outcomes of *answer*; without any, one for the only *provider*, which took *seconds*."""
+    if answer.outcomes:
+        return answer.outcomes
+    return (Outcome(provider=provider, status="empty" if is_empty(answer) else "ok", seconds=round(seconds, 3)),)
+
+
+def is_empty(answer: Any) -> bool:
+    """Return whether a search found nothing; reading a page always finds it, or is an error."""
+    return hasattr(answer, "results") and not (answer.results or answer.answer or answer.images)

@@ -17,14 +17,16 @@ import re
 import threading
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from .._text.urls import canonicalize, find_alike, find_page
-from ..citations import Source
 from ..errors import ConfigurationError, UnsafeURL
 from ..models import Page, SearchResponse
 from ._numbers import Numbers
+
+if TYPE_CHECKING:
+    from ..citations import Source
 
 __all__ = [
     "Ledger",

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from .._text.urls import find_alike, find_page, identify
-from ..citations import Source
 from ..models import Page, SearchResponse, SearchResult
+
+if TYPE_CHECKING:
+    from ..citations import Source
 
 _MAX_PAGES = 1_000  # in one conversation; the one seen longest ago is forgotten first
 _MAX_GAP = 10_000  # between two numbers that are adopted: of a long conversation, the first messages may be gone

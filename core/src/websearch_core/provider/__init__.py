@@ -1,213 +1,111 @@
 """
-Everything a provider's author needs, behind one import.
+What the author of a provider needs, behind one import.
 
 A provider is any object with a ``name`` and a generator method ``search``, ``read`` or both. It yields requests and is
-sent their responses. See CONTRIBUTING.md for a complete example.
+sent their responses. See CONTRIBUTING.md for a complete example. The errors that it raises are in
+`websearch_core.errors`, other effects than requests in `websearch_core.flow`, and what services that pass queries on to
+Google share in `websearch_core.provider.google`.
 """
 
 from __future__ import annotations
 
-from .._runtime.deadline import time_left
-from .._text.dates import parse_date
-from .._text.rates import RateLimit
-from .._text.urls import is_web_url, serialize
-from ..errors import (
-    AccessDenied,
-    AuthenticationError,
-    BadRequest,
-    BadResponse,
-    Blocked,
-    ConfigurationError,
-    DisallowedByRobots,
-    InvalidOption,
-    MissingKey,
-    NeedsBrowser,
-    PageNotFound,
-    QuotaExhausted,
-    RateLimited,
-    ServiceError,
-    TimedOut,
-    TooLarge,
-    Unavailable,
-    UnsafeURL,
-    UnsupportedContent,
-    UnsupportedOption,
-    WebSearchError,
-)
-from ..flow import Call, Flow, Gather, Request, Response, Sleep
-from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
-from ._codes import COUNTRIES, GOOGLE_LANGUAGES, GOOGLE_RESULT_LANGUAGES, LANGUAGES, LOWER_COUNTRIES
-from ._countries import COUNTRY_NAMES
-from ._dates import closed_range, date_range, midnight
-from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
-from ._function import from_function
-from ._google import google_answer, google_authors, google_filters, google_period, google_years
-from ._http import (
-    as_number,
-    as_object,
-    as_objects,
-    as_text,
-    as_texts,
-    check_length,
-    check_options,
-    decode,
-    decode_json,
-    error_for,
-    find_message,
-    given,
-    parse_usage,
-    quote_commands,
-    redact,
-    retry_after,
-    unexpected_format,
-    with_sites,
-)
-from ._languages import codes, find_country, find_language, match_language
-from ._obstacles import find_challenge, find_challenge_text, needs_scripts
-from ._paging import Batch, collect_pages, follow_pages
-from ._ports import (
-    AsyncHTTPClient,
-    BatchReader,
-    HTTPClient,
-    Limits,
-    PageReader,
-    Provider,
-    Role,
-    SearchProvider,
-    can,
-)
-from ._reading import (
-    as_links,
-    check_pages,
-    check_response,
-    check_text,
-    find_records,
-    first_heading,
-    page_error,
-    read_alone,
-)
-from ._requests import bearer, post_json
-from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
-from ._service import FREE, Price, Service
-from ._stubs import find_stub, says_the_same
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .._runtime.deadline import time_left
+    from .._text.dates import parse_date
+    from ..flow import Flow, Request, Response
+    from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
+    from ._dates import date_range
+    from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, provider
+    from ._function import from_function
+    from ._http import (
+        as_number,
+        as_object,
+        as_objects,
+        as_text,
+        check_options,
+        decode,
+        drop_none,
+        error_for,
+        parse_usage,
+        post_json,
+        with_sites,
+    )
+    from ._languages import codes, find_country, find_language
+    from ._paging import collect_pages, follow_pages
+    from ._ports import Limits, PageReader, Provider, SearchProvider
+    from ._reading import check_response, check_text, page_error, parse_page, parse_pages
+    from ._results import parse_images, parse_results
+    from ._service import FREE, Price, Service
 
 __all__ = [
-    "COUNTRIES",
-    "COUNTRY_NAMES",
     "FREE",
-    "GOOGLE_LANGUAGES",
-    "GOOGLE_RESULT_LANGUAGES",
-    "LANGUAGES",
-    "LOWER_COUNTRIES",
-    "AccessDenied",
-    "AsyncHTTPClient",
-    "AuthenticationError",
-    "BadRequest",
-    "BadResponse",
     "BaseUrl",
-    "Batch",
-    "BatchReader",
-    "Blocked",
-    "Call",
-    "ConfigurationError",
-    "DisallowedByRobots",
     "Env",
     "Flow",
     "FoundFile",
-    "Gather",
-    "Getter",
-    "HTTPClient",
     "Image",
-    "InvalidOption",
     "Key",
     "Limits",
-    "MissingKey",
-    "NeedsBrowser",
     "Page",
-    "PageNotFound",
     "PageReader",
     "Price",
     "Provider",
-    "QuotaExhausted",
-    "RateLimit",
-    "RateLimited",
     "Request",
     "Response",
-    "Role",
     "SearchProvider",
     "SearchQuery",
     "SearchResponse",
     "SearchResult",
     "Service",
-    "ServiceError",
-    "Sleep",
-    "TimedOut",
-    "TooLarge",
-    "Unavailable",
-    "UnsafeURL",
-    "UnsupportedContent",
-    "UnsupportedOption",
-    "WebSearchError",
-    "as_links",
     "as_number",
     "as_object",
     "as_objects",
     "as_text",
-    "as_texts",
-    "bearer",
-    "can",
-    "check_length",
     "check_options",
-    "check_pages",
     "check_response",
     "check_text",
-    "closed_range",
     "codes",
     "collect_pages",
     "date_range",
     "decode",
-    "decode_json",
+    "drop_none",
     "error_for",
-    "find_challenge",
-    "find_challenge_text",
     "find_country",
     "find_language",
-    "find_message",
-    "find_records",
-    "find_stub",
-    "first_heading",
     "follow_pages",
     "from_function",
-    "given",
-    "google_answer",
-    "google_authors",
-    "google_filters",
-    "google_period",
-    "google_years",
-    "in_domains",
     "is_vendor",
-    "is_web_url",
-    "join_names",
-    "match_language",
-    "midnight",
-    "missing_field_error",
-    "needs_scripts",
     "page_error",
     "parse_date",
     "parse_images",
+    "parse_page",
+    "parse_pages",
     "parse_results",
     "parse_usage",
-    "plain_text",
     "post_json",
     "provider",
-    "quote_commands",
-    "read_alone",
-    "redact",
-    "retry_after",
-    "says_the_same",
-    "serialize",
-    "take_results",
     "time_left",
-    "unexpected_format",
     "with_sites",
 ]
+
+_HOMES = (
+    "._declare", "._ports", "._http", "._languages", "._paging", "._reading", "._results", "._service",
+    "._dates", "._function", "..models", "..flow", ".._text.dates", ".._runtime.deadline",
+)  # fmt: skip
+
+if not TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name
+
+    def __getattr__(name: str) -> object:
+        """Import what is used: a program that makes a tool needs little of it."""
+        for home in _HOMES if name in __all__ else ():
+            if hasattr(module := import_module(home, __name__), name):
+                globals()[name] = getattr(module, name)
+                return globals()[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
 
 from ..models import SearchQuery
 
@@ -16,14 +18,26 @@ def date_range(query: SearchQuery) -> tuple[date | None, date | None]:
     return datetime.now(UTC).date() - timedelta(days=_DAYS[query.time_range]), None
 
 
-def closed_range(query: SearchQuery) -> tuple[date, date]:
+def date_span(query: SearchQuery, periods: Mapping[str, str] = MappingProxyType({}), *, sign: str = "to") -> str | None:
     """
-    Return the first and the last day, as `date_range` does, for services that need both: from 1970, until today.
+    Return the dates of *query* as one text: ``2026-01-01to2026-06-30``, or the word for its ``time_range``.
 
-    Where it is tomorrow already, a query may begin after today in UTC; then its first day is the last one, too.
+    For services that need both ends: from 1970, until today. Where it is tomorrow already, a query may begin after
+    today in UTC; then its first day is the last one, too.
+
+    Args:
+        query: The query.
+        periods: The service's words for ``day``, ``week``, ``month`` and ``year``, if they are others.
+        sign: What stands between the days.
+
     """
-    first, last = date_range(query)
-    return first or date(1970, 1, 1), last or max(datetime.now(UTC).date(), first or date.min)
+    if query.time_range:
+        return periods.get(query.time_range, query.time_range)
+    if not (query.after or query.before):
+        return None
+    first = query.after or date(1970, 1, 1)
+    last = query.before or max(datetime.now(UTC).date(), first)
+    return f"{first}{sign}{last}"
 
 
 def midnight(day: date) -> int:

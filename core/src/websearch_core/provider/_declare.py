@@ -1,21 +1,8 @@
 """
-Tools for writing a provider.
+Declare a provider: a frozen value that inherits nothing, whose fields are its options and say where they may come from.
 
-A provider is a frozen value and inherits nothing. Its fields are its options; each says where it may come from::
-
-    @provider
-    class Brave:
-        name = "brave"
-        options = frozenset({"time_range", ...})
-
-        api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
-        base_url: BaseUrl = "https://api.search.brave.com/res/v1"
-
-A settings file that was merely found, in a folder that anybody may have written, can set only fields annotated with
-`FoundFile`. `Key` and `BaseUrl` are; they are checked together, so that a key is never sent where such a file says.
-
-Any other class that fits the ports of `websearch_core.provider` is a provider too, and `from_function` makes one from
-functions, blocking or async.
+`Key` and `BaseUrl` are open to a settings file that was merely found, as `FoundFile` says. They are checked together:
+a key is never sent where such a file says.
 """
 
 from __future__ import annotations
@@ -24,7 +11,7 @@ import dataclasses as dc
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, cast, dataclass_transform, get_args, get_type_hints
 from urllib.parse import urlsplit
@@ -73,11 +60,26 @@ class FoundFile:
     narrows: bool = False
 
 
-def _base_url(value: str) -> str:
+def find_found_file(notes: Iterable[Any]) -> FoundFile | None:
+    """Return what *notes* say about found settings files; None if such a file may not set the field."""
+    return next((note for note in notes if isinstance(note, FoundFile)), None)
+
+
+def check_base_url(value: str) -> str:
+    """Return the absolute URL of a server without a slash at its end, or say what was probably meant."""
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise ValueError("must be an absolute http(s) URL, without credentials, query or fragment")
+        hint = f"; did you mean {meant}?" if "?" not in value and (meant := complete_url(value)) else ""
+        raise ValueError(f"must be an absolute http(s) URL, without credentials, query or fragment{hint}")
     return value.rstrip("/")
+
+
+def complete_url(value: str) -> str:
+    """Return *value* with the scheme that it lacks, as in ``localhost:8888``; empty if it is not only that."""
+    if not re.fullmatch(r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+(?=:\d))(:\d+)?([/?][^\s@]*)?", value):
+        return ""
+    is_name = re.match(r"[\w-]+\.[\w.-]*[A-Za-z]([/?]|$)", value)
+    return f"{'https' if is_name else 'http'}://{value}"
 
 
 class Destination:
@@ -85,7 +87,7 @@ class Destination:
 
 
 Key = Annotated[SecretStr, PlainValidator(ApiKey.of), FoundFile()]
-BaseUrl = Annotated[str, AfterValidator(_base_url), FoundFile(), Destination()]
+BaseUrl = Annotated[str, AfterValidator(check_base_url), FoundFile(), Destination()]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

@@ -5,34 +5,31 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, TypeAlias, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
+from .._text.suggestion import check_names
 from ..errors import ConfigurationError, ServiceError, TimedOut, Unavailable, WebSearchError
 from ..flow import Call, Flow
 from ..models import Page, SearchQuery, SearchResponse, SearchResult
 from ._declare import T
 from ._ports import PageReader, Provider, SearchProvider
 
+if TYPE_CHECKING:
+    from .._net.guard import Guard
+
 Found: TypeAlias = SearchResponse | Iterable[SearchResult | Mapping[str, Any]]
 SearchFunction: TypeAlias = Callable[[SearchQuery], Found | Awaitable[Found]]
 ReadFunction: TypeAlias = Callable[[str], Page | str | Awaitable[Page | str]]
 
 
+@dataclass(eq=False, repr=False)
 class _Function:
-    def __init__(
-        self,
-        name: str,
-        options: AbstractSet[str],
-        allow: Sequence[str],
-        search: SearchFunction | None,
-        read: ReadFunction | None,
-    ) -> None:
-        from .._net.guard import Guard
-
-        self.name: str = name
-        self.options: frozenset[str] = frozenset(options)
-        self._guard = Guard.allowing(allow)
-        self._search, self._read = search, read
+    name: str
+    options: frozenset[str]
+    _guard: Guard
+    _search: SearchFunction | None
+    _read: ReadFunction | None
 
     def __repr__(self) -> str:
         return f"from_function({self.name!r})"
@@ -92,7 +89,7 @@ def from_function(name: str, *, search: SearchFunction, options: AbstractSet[str
 
 
 @overload
-def from_function(name: str, *, read: ReadFunction, allow: Sequence[str] = ...) -> PageReader: ...
+def from_function(name: str, *, read: ReadFunction, internal: Sequence[str] = ...) -> PageReader: ...
 
 
 @overload
@@ -102,7 +99,7 @@ def from_function(
     search: SearchFunction,
     read: ReadFunction,
     options: AbstractSet[str] = ...,
-    allow: Sequence[str] = ...,
+    internal: Sequence[str] = ...,
 ) -> FunctionProvider: ...
 
 
@@ -112,7 +109,8 @@ def from_function(
     search: SearchFunction | None = None,
     read: ReadFunction | None = None,
     options: AbstractSet[str] = frozenset(),
-    allow: Sequence[str] = (),
+    internal: Sequence[str] = (),
+    **other: object,
 ) -> Provider:
     """
     Make a provider from plain functions, such as calls to a vendor's SDK. Each may block or be async.
@@ -134,12 +132,16 @@ def from_function(
             with ``url``, ``title``, ``snippet``, ``score`` and ``published``; only ``url`` is required.
         read: Takes a URL and returns a `Page`, or its text as Markdown.
         options: The fields of `SearchQuery` that *search* supports; a query with others is refused.
-        allow: Non-public networks and origins whose URLs *read* may get, as for `WebSearch`.
+        internal: Non-public networks and origins whose URLs *read* may get, as for `WebSearch`.
+        other: Nothing; the former name of an argument is answered with its name.
 
     Raises:
-        ConfigurationError: No function was given, an option is not a field of a query, or *allow* is invalid.
+        ConfigurationError: No function was given, an option is not a field of a query, or *internal* is invalid.
 
     """
+    from .._net.guard import Guard
+
+    check_names(other, ("search", "read", "options", "internal"), ConfigurationError, {"allow": "internal"})
     if not name or not isinstance(name, str):
         raise ConfigurationError("from_function: give the provider a name")
     if not all(function is None or callable(function) for function in (search, read)):
@@ -149,7 +151,7 @@ def from_function(
     if unknown := sorted(set(options) - set(SearchQuery.model_fields)):
         raise ConfigurationError(f"from_function({name!r}): not a field of SearchQuery: {', '.join(unknown)}")
     kind = FunctionProvider if search and read else _Searches if search else _Reads
-    return kind(name, options, allow, search, read)
+    return kind(name, frozenset(options), Guard.allowing(internal), search, read)
 
 
 async def _await(answer: Awaitable[T]) -> T:

@@ -1,4 +1,4 @@
-"""What HTTP services share: the meaning of a status, how long to wait, which options a service supports."""
+"""What HTTP services share: JSON, which options a service supports, the meaning of a status, how long to wait."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, TypeVar
+
+from pydantic import SecretStr
 
 from .._text.invisible import strip_invisible
 from .._text.rates import parse_wait
@@ -24,15 +27,17 @@ from ..errors import (
     Unavailable,
     UnsupportedOption,
 )
-from ..flow import Response
+from ..flow import Request, Response
 from ..flow._redaction import without_keys
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
+from ._declare import is_vendor
 from ._languages import find_country, find_language
 from ._ports import Limits, Provider
 
 T = TypeVar("T")
 Meanings = Mapping[int, type[ServiceError]]
+Kinds = Mapping[str, type[ServiceError]]
 
 _MEANINGS: Meanings = {
     400: BadRequest,
@@ -52,11 +57,44 @@ _MAX_UNITS = 20
 _DAY = 86_400.0
 _MESSAGES = ("message", "msg", "detail", "error_message", "error_description", "error", "errors", "title", "reason")
 _MOST_NESTED = 4
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
+
+def post_json(
+    provider: Any,
+    endpoint: str,
+    payload: dict[str, Any],
+    *,
+    headers: dict[str, str],
+    target: str | tuple[str, ...] | None = None,
+) -> Request:
+    """
+    Make a request that sends *payload* as JSON.
+
+    Args:
+        provider: The provider; its ``base_url`` says where its service is.
+        endpoint: Path below the ``base_url``.
+        payload: The body.
+        headers: The headers, with the key.
+        target: The URL of a page that the service should open, or several; the guard checks them, and their names too
+            unless the server is the vendor's own.
+
+    """
+    if isinstance(target, tuple) and len(target) == 1:
+        (target,) = target
+    judge = target is not None and not is_vendor(provider)
+    url = f"{provider.base_url}/{endpoint}"
+    return Request(method="POST", url=url, json=payload, headers=headers, target=target, judge_target=judge)
+
+
+def bearer(key: SecretStr) -> dict[str, str]:
+    """Return the header that carries *key* as a bearer token (RFC 6750)."""
+    return {"Authorization": f"Bearer {key.get_secret_value()}"}
 
 
 def check_options(query: SearchQuery, provider: Provider) -> None:
     """
-    Check that *provider* supports every option of *query*, and its length. Without ``options`` it supports none.
+    Check that *provider* supports every option of *query*, and its ``limits``. Without ``options`` it supports none.
 
     A provider that supports ``topic`` lists in ``topics`` which ones, besides ``general``; without it, only ``news``.
     If it lists ``countries`` or ``languages`` (see `codes`), the query's must be among them.
@@ -76,6 +114,11 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
         find_country(query, provider)
     if hasattr(provider, "languages"):
         find_language(query, provider)
+    limits: Mapping[str, Any] = getattr(provider, "limits", {})
+    for option in ("allowed_domains", "blocked_domains"):
+        if len(getattr(query, option)) > (most := limits.get(option, math.inf)):
+            message = f"{name} takes at most {most} {option.replace('_', ' ')}"
+            raise UnsupportedOption(message, options=[option], provider=name)
     check_length(query.text, provider)
 
 
@@ -104,7 +147,7 @@ def decode(
     verb: str = "search",
     meanings: Meanings | None = None,
     detail: Callable[[Any], Any] | None = None,
-    kind: Callable[[Any], type[ServiceError] | None] = lambda _: None,
+    kind: Callable[[Any], type[ServiceError] | None] | Kinds = MappingProxyType({}),
 ) -> dict[str, Any]:
     """
     Return the JSON object in *response*, or raise the error that its status means.
@@ -116,33 +159,23 @@ def decode(
         meanings: Statuses to which this service gives its own meaning.
         detail: Finds the service's own error message in the JSON body of a failure, if `find_message` finds another
             one there.
-        kind: Finds the class of the error in that body, where it is more accurate than the status; else None.
+        kind: Finds the class of the error in that body, where it is more accurate than the status; else None. Or the
+            phrases that tell the class in the service's message, for `find_kind`.
 
     Raises:
-        ServiceError: The status is not a success, or the body is not a JSON object.
-
-    """
-    if 200 <= response.status < 300:
-        return decode_json(response, provider, verb=verb)
-    try:
-        body = response.json()
-    except (ValueError, RecursionError):
-        body = None
-    if not body:
-        raise error_for(response, provider, verb=verb, meanings=meanings, detail=_plain_body(response))
-    words = (detail(body) if detail else None) or find_message(body)
-    raise error_for(response, provider, verb=verb, meanings=meanings, detail=words, kind=kind(body))
-
-
-def decode_json(response: Response, provider: Provider, *, verb: str = "search") -> dict[str, Any]:
-    """
-    Return the body as a JSON object.
-
-    Raises:
-        TooLarge: It was cut at the size limit.
+        TooLarge: The body was cut at the size limit.
         BadResponse: It is not a JSON object.
+        ServiceError: The status is not a success.
 
     """
+    if not 200 <= response.status < 300:
+        body = as_json(response)
+        message = find_message(body)
+        if not body and response.media_type == "text/plain":
+            message = response.content[:1000].decode("utf-8", "replace")
+        words = (detail(body) if body and detail else None) or message
+        found = find_kind(message, kind) if isinstance(kind, Mapping) else kind(body) if body else None
+        raise error_for(response, provider, verb=verb, meanings=meanings, detail=words, kind=found)
     if response.truncated:
         raise TooLarge(f"{provider.name} {verb} failed: the answer is too large", provider=provider.name)
     try:
@@ -150,40 +183,42 @@ def decode_json(response: Response, provider: Provider, *, verb: str = "search")
     except (ValueError, RecursionError) as error:
         named = response.media_type if response.media_type in _NAMED_TYPES else "something else"
         what = "broken JSON" if "json" in response.media_type else f"not JSON but {named}"
-        raise BadResponse(
-            f"{provider.name} {verb} failed: the answer is {what}",
-            provider=provider.name,
-            status=response.status,
-        ) from error
+        message = f"{provider.name} {verb} failed: the answer is {what}"
+        raise BadResponse(message, provider=provider.name, status=response.status) from error
     if not isinstance(body, dict):
         raise unexpected_format(provider.name, verb)
     return body
 
 
-def find_message(body: Any) -> str | None:
+def as_json(response: Response) -> Any:
+    """Return the decoded body of *response*, whatever its status; None if it is not JSON."""
+    try:
+        return response.json()
+    except (ValueError, RecursionError):
+        return None
+
+
+def find_message(body: Any, depth: int = _MOST_NESTED) -> str | None:
     """
     Return the service's own message in the JSON body of a failure, wherever that is; None if it has none.
 
     There is no one form: ``{"message": ...}``, ``{"error": ...}``, ``{"error": {"message": ...}}``, RFC 9457's
     ``{"title": ..., "detail": ...}``, and lists of problems, of which the first is taken.
     """
-    return _find_message(body, _MOST_NESTED)
-
-
-def _find_message(value: Any, depth: int) -> str | None:
-    if isinstance(value, str):
-        return value.strip() or None
+    if isinstance(body, str):
+        return body.strip() or None
     inner: Iterable[Any] = ()
-    if isinstance(value, dict):
-        inner = (value.get(name) for name in _MESSAGES)
-    elif isinstance(value, list):
-        inner = value
-    return next((words for one in inner if (words := _find_message(one, depth - 1))), None) if depth else None
+    if isinstance(body, dict):
+        inner = (body.get(name) for name in _MESSAGES)
+    elif isinstance(body, list):
+        inner = body
+    return next((words for one in inner if (words := find_message(one, depth - 1))), None) if depth else None
 
 
-def _plain_body(response: Response) -> str | None:
-    """Return the text of a failure that is neither JSON nor a page."""
-    return response.content[:1000].decode("utf-8", "replace") if response.media_type == "text/plain" else None
+def find_kind(words: Any, kinds: Kinds) -> type[ServiceError] | None:
+    """Return the class of the first of the phrases in *kinds*, in lower case, that *words* have in them."""
+    text = str(words).lower()
+    return next((kind for phrase, kind in kinds.items() if phrase in text), None)
 
 
 def unexpected_format(provider: str, verb: str = "search") -> BadResponse:
@@ -215,9 +250,12 @@ def error_for(
 
     """
     status = response.status
-    kind = kind or (meanings or {}).get(status) or (QuotaExhausted if is_quota_used_up(response) else None)
+    is_used_up = status == 429 and any(one.is_exhausted and (one.window or 0) >= _DAY for one in response.rate_limits)
+    kind = kind or (meanings or {}).get(status) or (QuotaExhausted if is_used_up else None)  # retrying does not help
     kind = kind or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
-    message = f"{provider.name} {verb} failed: {status} {_phrase(status)}".rstrip() + (f": {hint}" if hint else "")
+    message = f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}".rstrip() + (
+        f": {hint}" if hint else ""
+    )
     words = redact(detail, provider) if isinstance(detail, str) else None
     error = kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
     error.locate(url=describe_url(response.url) if response.url else None)
@@ -248,12 +286,6 @@ def retry_after(response: Response) -> float | None:
     return next((one.reset for one in limits if one.reset is not None), None)
 
 
-def is_quota_used_up(response: Response) -> bool:
-    """Return whether the headers of a 429 say that the quota of a day or longer is used up: retrying does not help."""
-    limits = response.rate_limits if response.status == 429 else ()
-    return any(one.is_exhausted and (one.window or 0) >= _DAY for one in limits)
-
-
 def with_sites(query: SearchQuery) -> str:
     """Add the domain filters to the text of the query, for engines that have only ``site:``."""
     allowed = " OR ".join(f"site:{domain}" for domain in query.allowed_domains)
@@ -263,7 +295,7 @@ def with_sites(query: SearchQuery) -> str:
     return " ".join(filter(None, [query.text, allowed, *blocked]))
 
 
-def given(parameters: Mapping[str, T | None]) -> dict[str, T]:
+def drop_none(parameters: Mapping[str, T | None]) -> dict[str, T]:
     """Return the *parameters* that have a value: those that are None are not sent."""
     return {name: value for name, value in parameters.items() if value is not None}
 
@@ -323,16 +355,10 @@ def parse_usage(record: Any, **units: str) -> dict[str, float]:
     return {unit: number for unit, number in numbers.items() if number is not None and number >= 0}
 
 
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
-
-
 def _keys(provider: object) -> list[str]:
     """Return the keys of *provider*, longest first: one may be part of another."""
-    slots = (name for cls in type(provider).__mro__ for name in _as_names(getattr(cls, "__slots__", ())))
+    declared = (getattr(cls, "__slots__", ()) for cls in type(provider).__mro__)
+    slots = (name for names in declared for name in ([names] if isinstance(names, str) else names))
     values = {name: getattr(provider, name, None) for name in ("api_key", *getattr(provider, "__dict__", ()), *slots)}
     keys: set[str] = set()
     for value in values.values():
@@ -343,7 +369,3 @@ def _keys(provider: object) -> list[str]:
     if isinstance(plain := values["api_key"], str):  # SecretStr is optional
         keys.add(plain)
     return sorted(filter(None, keys), key=len, reverse=True)
-
-
-def _as_names(slots: str | Iterable[str]) -> Iterable[str]:
-    return [slots] if isinstance(slots, str) else slots

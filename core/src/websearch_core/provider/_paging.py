@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .._text.urls import find_page
@@ -48,10 +47,10 @@ def collect_pages(
     end = start + query.limit if most is None else min(start + query.limit, most)
     first, skip = divmod(start, size)
 
-    def one(number: int) -> Flow[Batch]:
+    def one(number: int) -> Flow[tuple[SearchResponse, int | None]]:
         response, more = yield from fetch(number, size)
         has_next = more and (most is None or (number + 1) * size < most)
-        return Batch(response=response, following=number + 1 if has_next else None)
+        return response, number + 1 if has_next else None
 
     found = yield from follow_pages(query, provider, one, first, skip=skip, count=end - start)
     if end < start + query.limit:
@@ -59,25 +58,10 @@ def collect_pages(
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
-class Batch:
-    """
-    One page of a service's results.
-
-    Args:
-        response: What is on it.
-        following: What the next page is fetched with, such as its number or a form; None if this is the last.
-
-    """
-
-    response: SearchResponse
-    following: Any = None
-
-
 def follow_pages(
     query: SearchQuery,
     provider: Provider,
-    fetch: Callable[[Any], Flow[Batch]],
+    fetch: Callable[[Any], Flow[tuple[SearchResponse, Any]]],
     first: Any,
     *,
     max_pages: int = _MAX_REQUESTS,
@@ -94,7 +78,8 @@ def follow_pages(
     Args:
         query: The query.
         provider: The provider.
-        fetch: Fetches one page; it is given *first*, then the ``following`` of the page before.
+        fetch: Takes *first*, then what the page before said; a flow that returns the response, and what the next page
+            is fetched with, such as its number or a form, or None if this is the last.
         first: What the first page is fetched with.
         max_pages: Maximum number of pages to fetch.
         skip: How many results to leave out at the beginning, for a service that cannot start at ``query.page``.
@@ -107,32 +92,32 @@ def follow_pages(
     """
     count = query.limit if count is None else count
     found: dict[str, SearchResult] = {}
-    batches: list[SearchResponse] = []
+    pages: list[SearchResponse] = []
     notes: list[str] = []
     inside, cursor = 0, first
     while True:
         try:
-            batch = yield from fetch(cursor)
+            response, following = yield from fetch(cursor)
         except ServiceError as error:
             if inside <= skip:
                 raise
             notes.append(f"{provider.name} failed on a later page ({error.code})")
             break
-        batches.append(batch.response)
-        cursor, before = batch.following, len(found)
-        for result in batch.response.results:
+        pages.append(response)
+        cursor, before = following, len(found)
+        for result in response.results:
             if (page := find_page(result.url)) not in found:
                 found[page] = result
                 inside += in_domains(result.url, query)
         if inside >= skip + count or cursor is None or len(found) == before:
             break
-        if len(batches) == max_pages:
+        if len(pages) == max_pages:
             if skip and inside <= skip:
                 message = f"{provider.name} reads at most {max_pages} pages of results, and this one is beyond them"
                 raise UnsupportedOption(message, options=["page"], provider=provider.name)
             notes.append(f"{provider.name}: stopped after {max_pages} pages of results")
             break
-    return _merge(batches, take_window(found.values(), query, skip, count), notes)
+    return _merge(pages, take_window(found.values(), query, skip, count), notes)
 
 
 def take_window(results: Iterable[SearchResult], query: SearchQuery, skip: int, count: int) -> tuple[SearchResult, ...]:

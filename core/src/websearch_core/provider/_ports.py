@@ -35,6 +35,8 @@ class Limits(TypedDict, total=False):
         results: Maximum number of results of one query, over all its pages.
         query_length: Maximum length of a query, in characters.
         query_words: Maximum length of a query, in words.
+        allowed_domains: Maximum number of the domains that a query may name.
+        blocked_domains: The same for those that it leaves out.
         pages_per_request: Maximum number of pages that one call of `BatchReader.read_many` can have.
         requests_per_second: Maximum number of requests in a second, such as 0.5, for every plan and every key.
         concurrent: Maximum number of requests at a time, in the same way.
@@ -45,6 +47,8 @@ class Limits(TypedDict, total=False):
     results: int
     query_length: int
     query_words: int
+    allowed_domains: int
+    blocked_domains: int
     pages_per_request: int
     requests_per_second: float
     concurrent: int
@@ -116,9 +120,7 @@ class BatchReader(PageReader, Protocol):
 Provider: TypeAlias = SearchProvider | PageReader
 
 
-class HTTPClient(Protocol):
-    """A blocking client for services: an ``httpx.Client`` or an ``httpx2.Client``."""
-
+class _Sender(Protocol):
     @property
     def build_request(self) -> Callable[..., Any]:
         """Builds a request object of the client's own library."""
@@ -128,24 +130,18 @@ class HTTPClient(Protocol):
     def send(self) -> Callable[..., Any]:
         """Sends a request."""
         ...
+
+
+class HTTPClient(_Sender, Protocol):
+    """A blocking client for services: an ``httpx.Client`` or an ``httpx2.Client``."""
 
     def close(self) -> None:
         """Close the connections."""
         ...
 
 
-class AsyncHTTPClient(Protocol):
+class AsyncHTTPClient(_Sender, Protocol):
     """An async client for services: an ``httpx.AsyncClient`` or an ``httpx2.AsyncClient``."""
-
-    @property
-    def build_request(self) -> Callable[..., Any]:
-        """Builds a request object of the client's own library."""
-        ...
-
-    @property
-    def send(self) -> Callable[..., Any]:
-        """Sends a request."""
-        ...
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from .._text.dates import parse_date
 from .._text.urls import find_page, identify, is_web_url
 from ..errors import (
     AccessDenied,
@@ -21,7 +22,7 @@ from ..errors import (
 )
 from ..flow import Flow, Response
 from ..models import Page
-from ._http import as_number, as_objects, error_for, redact
+from ._http import as_number, as_objects, as_text, error_for, redact, unexpected_format
 from ._obstacles import asks_for_login, find_challenge, find_challenge_text
 from ._ports import BatchReader, PageReader
 from ._results import plain_text
@@ -55,6 +56,7 @@ _CAUSES: Mapping[type[ServiceError], str] = MappingProxyType(
     }
 )
 _MAX_TITLE = 300
+_MAX_DESCRIPTION = 1000
 
 
 def page_error(
@@ -166,37 +168,130 @@ def read_alone(reader: BatchReader, url: str) -> Flow[Page]:
     return page
 
 
-def check_pages(
+def parse_page(
     reader: PageReader,
-    pages: Iterable[Page | ServiceError],
+    url: str,
+    text: Any,
     *,
+    title: Any = None,
+    final_url: Any = None,
+    media_type: Any = None,
+    author: Any = None,
+    published: Any = None,
+    modified: Any = None,
+    description: Any = None,
+    site_name: Any = None,
+    **facts: Any,
+) -> Page:
+    """
+    Make a page of what a service says about it, leniently: a fact of another type than it should have is left out.
+
+    Args:
+        reader: The reader.
+        url: The URL that was asked for.
+        text: The text of the page, as Markdown.
+        title: Its title, plain or with markup; if there is none, the first heading of the text.
+        final_url: Where redirects led to; *url* if that is not an absolute http(s) URL.
+        media_type: The content type of the page.
+        author: Who wrote it: a text.
+        published: Its date, in any common form.
+        modified: The date of its last change.
+        description: What it says about itself.
+        site_name: The name of its site.
+        facts: Other fields of `Page`, as they are.
+
+    Raises:
+        BadResponse: *text* is not a text.
+        Blocked: It is a challenge against robots.
+        UnsupportedContent: It is empty.
+
+    """
+    if not isinstance(text, str):
+        raise unexpected_format(reader.name, "read")
+    title = plain_text(title)[:_MAX_TITLE] or first_heading(text)
+    check_text(reader, title, text)
+    final = as_text(final_url) or url
+    return Page(
+        url=url,
+        final_url=final if is_web_url(final) else url,
+        title=title,
+        content=text,
+        media_type=str(media_type or "").partition(";")[0].strip(),
+        author=plain_text(author) or None,
+        published=parse_date(published),
+        modified=parse_date(modified),
+        description=plain_text(description)[:_MAX_DESCRIPTION] or None,
+        site_name=plain_text(site_name) or None,
+        provider=reader.name,
+        **facts,
+    )
+
+
+def parse_pages(
+    parse: Callable[..., Page],
+    *columns: Iterable[Any],
     cost: float | None = None,
     usage: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Page | WebSearchError]:
     """
-    Return *pages*, with an error for each that `check_text` refuses; the first page has the cost of all.
+    Return what *parse* makes of each page of one request, or its error; the first page has the cost of all.
 
     Args:
-        reader: The reader.
-        pages: The pages that a service returned for one request, and errors.
+        parse: Makes a page, such as with `parse_page`, of an item of each column.
+        columns: The URLs, and what the service returned for each.
         cost: The cost of the request, in US dollars.
         usage: What it consumed, by unit.
 
     """
-    checked: list[Page | WebSearchError] = []
+    pages: list[Page | WebSearchError] = []
     charge: dict[str, Any] = {"cost": cost, "usage": dict(usage)}
-    for page in pages:
-        if isinstance(page, Page):
-            try:
-                check_text(reader, page.title, page.content)
-            except ServiceError as error:
-                checked.append(error)
-                continue
-            checked.append(page.model_copy(update=charge))
+    for items in zip(*columns, strict=True):
+        try:
+            pages.append(parse(*items).model_copy(update=charge))
             charge = {}
-        else:
-            checked.append(page)
-    return checked
+        except ServiceError as error:
+            pages.append(error)
+    return pages
+
+
+def parse_response(
+    reader: PageReader, response: Response, url: str, final_url: str, max_bytes: int, **options: Any
+) -> Page:
+    """
+    Parse a page of any type that its site sent, for readers that open pages themselves; it takes time.
+
+    Args:
+        reader: The reader.
+        response: The site's response.
+        url: The URL that was asked for.
+        final_url: Where redirects led to.
+        max_bytes: How many bytes the response could have.
+        options: Those of `websearch_core.reading.read_bytes`.
+
+    Raises:
+        TooLarge: The response was cut, and its format cannot be read then.
+
+    """
+    from ..reading import read_bytes  # imports the parsers, which searches do without
+
+    cut = ""
+    if response.truncated:
+        is_at_limit = len(response.content) >= max_bytes
+        cut = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
+    try:
+        page = read_bytes(response.content, final_url, response.headers.get("content-type"), cut=cut, **options)
+    except TooLarge as error:
+        raise TooLarge(f"{reader.name} read failed: {error}", provider=reader.name) from error
+    return complete_page(reader, page, response, url, final_url)
+
+
+def complete_page(reader: PageReader, page: Page, response: Response, url: str, final_url: str) -> Page:
+    """Return *page*, which was parsed from *response*, with its URLs, its reader, and a note if it was cut."""
+    page = page.model_copy(update={"url": url, "final_url": final_url, "provider": reader.name})
+    if response.truncated or response.status == 206:
+        page = page.model_copy(update={"truncated": True})
+        return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")
+    return page
 
 
 def first_heading(markdown: str) -> str:

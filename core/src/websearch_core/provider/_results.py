@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from operator import methodcaller
+from functools import partial
 from typing import Any
 
 from .._text.dates import parse_date
@@ -17,7 +17,7 @@ from ._http import as_number, as_object, as_objects, as_text, unexpected_format
 _MAX_AUTHORS = 100
 _MAX_NAME = 300  # characters
 
-Getter = str | Callable[[Mapping[str, Any]], Any]
+Getter = str | tuple[str, ...] | Callable[[Mapping[str, Any]], Any]
 
 
 def plain_text(text: Any) -> str:
@@ -47,8 +47,9 @@ def parse_results(
     Args:
         items: The decoded list.
         provider: The name of the provider.
-        title: Where the title is: a key of each item, or a function that takes the item. The other arguments work the
-            same way.
+        title: Where the title is: a key of each item; a path of keys, ``page.title``; several of them, of which the
+            first with a value counts; or a function that takes the item. The other arguments work the same way. Of
+            several titles, URLs, snippets and dates in a list, the first is taken.
         url: Where the URL is; items whose URL is ambiguous or not absolute http(s) are left out, and ``//host/path`` is
             taken as HTTPS.
         snippet: Where the snippet is: plain text or markup.
@@ -70,16 +71,17 @@ def parse_results(
     for item in items:
         if not isinstance(item, dict):
             continue
-        address = find_url(item)
+        address = take_first(find_url(item))
         if not isinstance(address, str) or not is_web_url(address := _absolute(address)):
             continue
+        text = plain_text(take_first(find_snippet(item)))
         results.append(
             SearchResult(
-                title=" ".join(plain_text(find_title(item)).split()) or address,
+                title=" ".join(plain_text(take_first(find_title(item))).split()) or address,
                 url=address,
-                snippet=_cut(plain_text(find_snippet(item)), snippet_length),
+                snippet=text if snippet_length is None else _cut(text, snippet_length),
                 score=as_number(find_score(item)),
-                published=parse_date(find_published(item)),
+                published=parse_date(take_first(find_published(item))),
                 author=join_names(find_author(item)),
                 content=as_text(find_content(item)),
                 provider=provider,
@@ -88,7 +90,7 @@ def parse_results(
                 raw=item,
             )
         )
-    if items and not results and not any(isinstance(find_url(item), str) for item in as_objects(items)):
+    if items and not results and not any(isinstance(take_first(find_url(item)), str) for item in as_objects(items)):
         raise unexpected_format(provider)
     return tuple(results)
 
@@ -154,19 +156,33 @@ def in_domains(url: str, query: SearchQuery) -> bool:
     return Domains(query.allowed_domains, query.blocked_domains).permits(url)
 
 
+def take_first(value: Any) -> Any:
+    """Return the first of several values in a list: services repeat what a page says twice."""
+    return value[0] if isinstance(value, list) and value else value
+
+
 def _absolute(address: str) -> str:
     """Return a URL without surrounding blanks; ``//host/path`` is one of the service's own scheme, HTTPS."""
     address = address.strip()
     return f"https:{address}" if address.startswith("//") else address
 
 
-def _cut(text: str, length: int | None) -> str:
-    """Return one line of *text*, cut between words after *length* characters; the text itself without a *length*."""
-    if length is None:
-        return text
+def _cut(text: str, length: int) -> str:
+    """Return one line of *text*, cut between words after *length* characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[:length].rpartition(' ')[0] or line[:length]} …"
 
 
 def _finder(getter: Getter) -> Callable[[Mapping[str, Any]], Any]:
-    return methodcaller("get", getter) if isinstance(getter, str) else getter
+    if isinstance(getter, str):
+        return partial(_follow, getter.split("."))
+    if not isinstance(getter, tuple):
+        return getter
+    finders = [_finder(one) for one in getter]
+    return lambda item: next(filter(None, (find(item) for find in finders)), None)
+
+
+def _follow(path: list[str], item: Any) -> Any:
+    for key in path:
+        item = as_object(item).get(key)
+    return item

@@ -1,8 +1,6 @@
 """
 arXiv: preprints in physics, mathematics, computer science and neighbouring fields.
 
-https://info.arxiv.org/help/api/user-manual.html
-
 Works without a key. Finds papers that contain every word of the query. A query with a field in it, such as ``ti:"tidal
 bores" AND au:Ellersund``, is sent unchanged. arXiv asks for three seconds between requests, so pages are requested that
 far apart. It answers in Atom, also to report an error. Dates are those of a paper's first version.
@@ -14,13 +12,13 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from io import BytesIO
-from typing import Any, ClassVar
+from typing import Any
 
+from websearch_core.errors import BadRequest, TooLarge, Unavailable
+from websearch_core.flow import Call, Sleep
 from websearch_core.provider import (
     FREE,
-    BadRequest,
     BaseUrl,
-    Call,
     Flow,
     Limits,
     Request,
@@ -28,18 +26,15 @@ from websearch_core.provider import (
     SearchQuery,
     SearchResponse,
     Service,
-    Sleep,
-    TooLarge,
-    Unavailable,
     check_options,
     collect_pages,
     date_range,
+    drop_none,
     error_for,
-    given,
     parse_results,
     provider,
-    unexpected_format,
 )
+from websearch_core.provider._http import unexpected_format
 
 _FIELDED = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
 _WORD = re.compile(r'"[^"]+"|[^\s"():]+')
@@ -59,11 +54,11 @@ class ArXiv:
 
     name = "arxiv"
     label = "arXiv"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=30_000, requests_per_second=1 / 3, concurrent=1)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    topics = frozenset({"academic"})
+    limits = Limits(results_per_request=100, results=30_000, requests_per_second=1 / 3, concurrent=1)
+    about = Service(
         api_urls=("https://info.arxiv.org/help/api/user-manual.html",),
         free_allowance="keyless: a request every three seconds",
         price="free",
@@ -86,10 +81,10 @@ class ArXiv:
             requested.append(number)
             start = number * size
             params = {"search_query": _words(query), "start": start or None, "max_results": size, **query.extra}
-            response = yield Request(url=f"{self.base_url}/query", params=given(params))
+            response = yield Request(url=f"{self.base_url}/query", params=drop_none(params))
             entries, total = yield from self._parse(response)
             if not entries and total > start:
-                raise Unavailable("arxiv search failed: it found papers and sent none of them", provider=self.name)
+                raise Unavailable("arxiv search failed: it reported results but returned none", provider=self.name)
             results = parse_results(entries, self.name, url="link", snippet="summary", author="authors")
             text = response.content.decode("utf-8", "replace")
             page = SearchResponse(query=query.text, results=results, provider=self.name, raw=text)
@@ -155,7 +150,7 @@ def _entry(entry: Any) -> dict[str, Any]:
         "updated": dict.get(entry, "updated"),
         "categories": [tag.get("term") for tag in entry.get("tags", ())],
         "pdf": next((link.get("href") for link in entry.get("links", ()) if link.get("title") == "pdf"), None),
-        **given(facts),
+        **drop_none(facts),
     }
 
 

@@ -1,8 +1,6 @@
 """
 Brave Search: an independent index of the web.
 
-https://api-dashboard.search.brave.com/app/documentation/web-search/get-started
-
 Needs a key, from ``BRAVE_API_KEY`` or ``BRAVE_SEARCH_API_KEY``. Domain filters are sent as an inline Goggle. A page has
 20 results, of news 50; a larger limit takes more requests, up to ten. ``images=True`` takes one more request. Brave
 answers a wrong key with 422, and both "too fast" and "out of quota" with 429; body and headers distinguish them.
@@ -13,42 +11,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
+from websearch_core.errors import AuthenticationError, Blocked, QuotaExhausted, ServiceError, UnsupportedOption
 from websearch_core.provider import (
-    AuthenticationError,
     BaseUrl,
-    Blocked,
     Env,
     Flow,
     Key,
     Limits,
     Price,
-    QuotaExhausted,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
     check_options,
-    closed_range,
     codes,
     collect_pages,
-    decode_json,
+    decode,
+    drop_none,
     error_for,
     find_country,
     find_language,
     parse_images,
     parse_results,
-    plain_text,
     provider,
-    take_results,
 )
+from websearch_core.provider._dates import date_span
+from websearch_core.provider._http import as_json
+from websearch_core.provider._results import plain_text, take_results
 
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 _PAGES = 10
@@ -72,20 +67,20 @@ class Brave:
 
     name = "brave"
     label = "Brave Search"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "images", "page",
     })  # fmt: skip
-    limits: ClassVar[Limits] = Limits(results_per_request=20, results=200, query_length=400, query_words=50)
-    countries: ClassVar[Mapping[str, str]] = codes(
+    limits = Limits(results_per_request=20, results=200, query_length=400, query_words=50)
+    countries = codes(
         "AR AU AT BE BR CA CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE CH TR TW US ZA"
     )
-    languages: ClassVar[Mapping[str, str]] = codes(
+    languages = codes(
         "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi hu is it ja=jp kn ko lv lt ms "
         "ml mr nb pl pt=pt-pt pt-pt pt-br pa ro ru sr sk sl es sv ta te th tr uk vi"
     )
-    about: ClassVar[Service] = Service(
-        api_urls=("https://api-dashboard.search.brave.com/app/documentation",),
+    about = Service(
+        api_urls=("https://api-dashboard.search.brave.com/app/documentation/web-search/get-started",),
         signup_url="https://api-dashboard.search.brave.com/register",
         free_allowance="USD 5 of credit a month, about 1,000 searches; needs a card",
         price="USD 5 per 1,000 requests",
@@ -129,16 +124,16 @@ class Brave:
             **params,
             "country": find_country(query, self),
             "search_lang": find_language(query, self),
-            "freshness": _freshness(query),
+            "freshness": date_span(query, _FRESHNESS),
             "goggles": _goggle(query),
             **query.extra,
         }
-        given = {name: value for name, value in params.items() if value is not None}
+        params = drop_none(params)
         url, headers = f"{self.base_url}/{endpoint}", {"X-Subscription-Token": self.api_key.get_secret_value()}
         headers["Accept"] = "application/json"
-        if len(given.get("goggles", "")) > _LONG:
-            return Request(method="POST", url=url, json=given, headers=headers)
-        return Request(url=url, params=given, headers=headers)
+        if len(params.get("goggles", "")) > _LONG:
+            return Request(method="POST", url=url, json=params, headers=headers)
+        return Request(url=url, params=params, headers=headers)
 
     def _parse(self, query: SearchQuery, body: dict[str, Any], size: int) -> tuple[SearchResponse, bool]:
         """Return a page, and whether there is another. News are at the top; ``web`` is absent if it has no results."""
@@ -169,9 +164,8 @@ class Brave:
             message = f"brave: llm_context has no {', '.join(unsupported)}"
             raise UnsupportedOption(message, options=unsupported, provider=self.name)
         count = min(query.limit, 50)
-        body = self._body(
-            (yield self._request("llm/context", query, {"count": count, "maximum_number_of_urls": count}))
-        )
+        params = {"count": count, "maximum_number_of_urls": count}
+        body = self._body((yield self._request("llm/context", query, params)))
         sources = as_object(body.get("sources"))
 
         def published(item: Any) -> Any:
@@ -194,16 +188,16 @@ class Brave:
             body = self._body((yield self._request("images/search", plain, params)))
         except ServiceError as error:
             return found.with_notes(f"brave failed to find images ({error.code})", partial=True)
-        images = parse_images(body.get("results"), url=_image, description="title", page_url="url")
+        where = ("properties.url", "thumbnail.src")  # of the image itself
+        images = parse_images(body.get("results"), url=where, description="title", page_url="url")
         return found.model_copy(update={"images": images})
 
     def _body(self, response: Response) -> dict[str, Any]:
-        if response.status == 200 and (body := decode_json(response, self)).get("type") != "ErrorResponse":
+        if response.status == 200 and (body := decode(response, self)).get("type") != "ErrorResponse":
             return body
-        try:
-            body = as_object(response.json())
-        except (ValueError, RecursionError):  # from its firewall, not its API
-            raise error_for(response, self, meanings={403: Blocked}) from None
+        if (answer := as_json(response)) is None:  # from its firewall, not its API
+            raise error_for(response, self, meanings={403: Blocked})
+        body = as_object(answer)
         problem = as_object(body.get("error")) or next(iter(as_objects(body.get("errors"))), {})
         code, meta = problem.get("code"), as_object(problem.get("meta"))
         kind: type[ServiceError] | None = None
@@ -212,13 +206,6 @@ class Brave:
         elif code == "QUOTA_LIMITED" or _is_used_up(meta):
             kind = QuotaExhausted
         raise error_for(response, self, detail=problem.get("detail"), kind=kind)
-
-
-def _freshness(query: SearchQuery) -> str | None:
-    if query.after or query.before:
-        first, last = closed_range(query)
-        return f"{first}to{last}"
-    return _FRESHNESS[query.time_range] if query.time_range else None
 
 
 def _goggle(query: SearchQuery) -> str | None:
@@ -240,8 +227,3 @@ def _passages(key: str, item: Mapping[str, Any]) -> str | None:
     several = item.get(key)
     passages = [plain_text(one) for one in several if isinstance(one, str)] if isinstance(several, list) else []
     return "\n\n".join(filter(None, passages)) or None
-
-
-def _image(item: Mapping[str, Any]) -> Any:
-    """Return the URL of the image itself; ``url`` is the page."""
-    return as_object(item.get("properties")).get("url") or as_object(item.get("thumbnail")).get("src")

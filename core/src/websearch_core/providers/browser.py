@@ -13,32 +13,21 @@ https://chromedevtools.github.io/devtools-protocol/
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
-from websearch_core.provider import (
-    Blocked,
-    Call,
-    Env,
-    Flow,
-    FoundFile,
-    NeedsBrowser,
-    Page,
-    Request,
-    Response,
-    UnsupportedContent,
-    WebSearchError,
-    check_response,
-    needs_scripts,
-    provider,
-)
+from websearch_core.errors import Blocked, NeedsBrowser, UnsupportedContent
+from websearch_core.flow import Call
+from websearch_core.provider import Env, Flow, FoundFile, Page, Request, Response, check_response, provider
+from websearch_core.provider._obstacles import needs_scripts
+from websearch_core.provider._reading import complete_page, parse_response
 
 from .._browser.capture import Capture
 from .._browser.find import find_browser
 from .._browser.launch import Launch
 from .._browser.render import Rendered, Renderer
-from .._runtime.scope import Choices, current_choices
+from .._runtime.scope import Choices, current_call
 from .._text.media_types import HTML
 from ..errors import ConfigurationError
 
@@ -65,9 +54,8 @@ class Browser:
     """
 
     name = "browser"
-    label = "Browser"
     opens_pages = True
-    helps_after: ClassVar[tuple[type[WebSearchError], ...]] = (NeedsBrowser, Blocked)
+    helps_after = (NeedsBrowser, Blocked)
 
     browser_path: Annotated[Path | None, Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")] = None
     sandbox: bool = True
@@ -98,8 +86,8 @@ class Browser:
         check_response(response, self)
         if response.media_type and response.media_type not in HTML:
             return (yield from self._read_file(url, here))
-        page: Page = yield Call(self._parse, response, current_choices(), url)
-        page = self._complete(page, response, url, here)
+        page: Page = yield Call(self._parse, response, current_call().choices, url)
+        page = complete_page(self, page, response, url, here)
         if not isinstance(response, Rendered):
             return page
         return page.model_copy(update={"rendered": True, "files": dict(response.files)}).with_notes(*response.notes)
@@ -108,14 +96,7 @@ class Browser:
         """Read what a browser would download or show in a viewer of its own."""
         response: Response = yield Request(url=here, max_bytes=self.max_bytes, guarded=True)
         check_response(response, self)
-        page: Page = yield Call(_parse_file, response, here)
-        return self._complete(page, response, url, here)
-
-    def _complete(self, page: Page, response: Response, url: str, here: str) -> Page:
-        page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
-        if response.truncated:
-            page = page.model_copy(update={"truncated": True})
-            return page.with_notes(f"the page is longer than the {self.max_bytes} bytes that were read")
+        page: Page = yield Call(parse_response, self, response, url, here, self.max_bytes, isolate=None)
         return page
 
     def _make_renderer(self) -> Renderer:
@@ -155,11 +136,3 @@ class Browser:
             message = "browser read failed: the page shows only a request to wait or to switch scripts on"
             raise UnsupportedContent(message, provider=self.name)
         return page
-
-
-def _parse_file(response: Response, url: str) -> Page:
-    """Parse a document that is not HTML. The parsers are imported here, as above."""
-    from ..reading import read_bytes
-
-    cut = "not all of it was read" if response.truncated else ""
-    return read_bytes(response.content, url, response.headers.get("content-type"), isolate=None, cut=cut)

@@ -1,9 +1,6 @@
 """
 Crawl4AI: renders pages with its own browser, in this process or on your own server.
 
-https://docs.crawl4ai.com/core/docker-deployment/
-https://docs.crawl4ai.com/api/crawl-result/
-
 With ``base_url``, it asks a Crawl4AI server, which needs its token from version 0.9 on: ``CRAWL4AI_API_TOKEN``. Such a
 server may run inside your network, so the address of a page is checked here first; where the page's scripts then go is
 up to the server.
@@ -18,40 +15,31 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
+from websearch_core._text.urls import serialize
+from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser, ServiceError
 from websearch_core.provider import (
     FREE,
     BaseUrl,
-    Blocked,
-    ConfigurationError,
     Env,
     Flow,
     Key,
-    NeedsBrowser,
     Page,
     Request,
     Response,
     Service,
-    ServiceError,
-    WebSearchError,
-    as_links,
     as_object,
     as_objects,
-    as_text,
-    bearer,
-    check_text,
     decode,
-    is_web_url,
     page_error,
-    parse_date,
-    plain_text,
+    parse_page,
     post_json,
     provider,
-    serialize,
     time_left,
-    unexpected_format,
 )
+from websearch_core.provider._http import bearer, find_kind, unexpected_format
+from websearch_core.provider._reading import as_links
 
 from .._browser.crawler import MISSING, Crawler
 
@@ -77,8 +65,8 @@ class Crawl4ai:
 
     name = "crawl4ai"
     label = "Crawl4AI"
-    helps_after: ClassVar[tuple[type[WebSearchError], ...]] = (NeedsBrowser, Blocked)
-    about: ClassVar[Service] = Service(
+    helps_after = (NeedsBrowser, Blocked)
+    about = Service(
         api_urls=("https://docs.crawl4ai.com/core/docker-deployment/", "https://docs.crawl4ai.com/api/crawl-result/"),
         free_allowance="free software: you run it",
         price="free",
@@ -133,35 +121,28 @@ class Crawl4ai:
             raise page_error(self, status=status, detail=words)
         about, versions = as_object(result.get("metadata")), as_object(result.get("markdown"))
         text = versions.get("fit_markdown") if self.content == "fit" else versions.get("raw_markdown")
-        text = text or versions.get("raw_markdown")
-        if not isinstance(text, str):
-            raise unexpected_format(self.name, "read")
-        title = plain_text(about.get("title") or about.get("og:title"))[:300]
-        check_text(self, title, text)
-        final = as_text(result.get("redirected_url")) or url
         cut = result.get("truncated") is True
-        return Page(
-            url=url,
-            final_url=final if is_web_url(final) else url,
-            title=title,
-            content=text,
-            description=plain_text(about.get("description") or about.get("og:description"))[:1000] or None,
-            author=plain_text(about.get("author")) or None,
-            published=parse_date(about.get("article:published_time")),
-            modified=parse_date(about.get("article:modified_time")),
-            site_name=plain_text(about.get("og:site_name")) or None,
+        return parse_page(
+            self,
+            url,
+            text or versions.get("raw_markdown"),
+            title=about.get("title") or about.get("og:title"),
+            final_url=result.get("redirected_url"),
+            description=about.get("description") or about.get("og:description"),
+            author=about.get("author"),
+            published=about.get("article:published_time"),
+            modified=about.get("article:modified_time"),
+            site_name=about.get("og:site_name"),
             links=_links(result.get("links")),
             rendered=True,
             truncated=cut,
-            provider=self.name,
             notes=(f"crawl4ai: the page is longer than {self.max_length} characters",) if cut else (),
         )
 
 
 def _kind(body: Any) -> type[ServiceError] | None:
     """Return what a failure of the server means for the page: it answers 500 if it could not read the only page."""
-    words = as_text(as_object(body).get("detail")) or ""
-    return Blocked if "anti-bot" in words.casefold() else None
+    return find_kind(as_object(body).get("detail"), {"anti-bot": Blocked})
 
 
 def _links(value: Any) -> tuple[str, ...]:

@@ -1,9 +1,6 @@
 """
 Crossref: the registry of DOIs, with the titles, authors and many abstracts of scholarly works.
 
-https://api.crossref.org/swagger-ui/index.html
-https://www.crossref.org/documentation/retrieve-metadata/rest-api/access-and-authentication/
-
 Works without a key. Set an email address as the ``contact`` of `Http`, or ``WEB_SEARCH_HTTP_CONTACT``: Crossref then
 serves you from its faster "polite" pool, and can contact you before it blocks you. ``api_key`` is the token of
 subscribers of Metadata Plus. Results are works of all kinds, from papers to data sets; the URL is the DOI.
@@ -13,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.provider import (
     FREE,
@@ -33,7 +30,7 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    given,
+    drop_none,
     parse_results,
     provider,
 )
@@ -54,13 +51,15 @@ class Crossref:
     """
 
     name = "crossref"
-    label = "Crossref"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=10_000)
-    about: ClassVar[Service] = Service(
-        api_urls=("https://api.crossref.org/swagger-ui/index.html",),
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    topics = frozenset({"academic"})
+    limits = Limits(results_per_request=100, results=10_000)
+    about = Service(
+        api_urls=(
+            "https://api.crossref.org/swagger-ui/index.html",
+            "https://www.crossref.org/documentation/retrieve-metadata/rest-api/access-and-authentication/",
+        ),
         free_allowance="keyless; faster with an email address",
         price="free; Metadata Plus is for members",
         prices=FREE,
@@ -104,7 +103,7 @@ class Crossref:
             **query.extra,
         }
         key = {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
-        return Request(url=f"{self.base_url}/works", params=given(params), headers=key)
+        return Request(url=f"{self.base_url}/works", params=drop_none(params), headers=key)
 
 
 def _first(value: Any) -> str | None:

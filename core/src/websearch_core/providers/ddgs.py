@@ -1,8 +1,6 @@
 """
 DDGS: the results of several search engines that have no API, gathered by the library ``ddgs``.
 
-https://github.com/deedy5/ddgs
-
 Needs ``pip install "websearch-core[ddgs]"``, and no key. The library reads the pages that DuckDuckGo, Brave, Yahoo,
 Startpage, Mojeek and others have for people, with its own HTTP client that resembles a browser. It uses neither the
 client nor the certificates of `WebSearch`, so set ``proxy`` and ``ca_file`` here. The engines change their pages and
@@ -17,36 +15,37 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from websearch_core.provider import (
-    FREE,
-    Batch,
-    Call,
+from websearch_core.errors import (
     ConfigurationError,
-    Env,
-    Flow,
-    Image,
-    Limits,
     RateLimited,
-    SearchQuery,
-    SearchResponse,
-    Service,
     ServiceError,
     TimedOut,
     Unavailable,
     UnsupportedOption,
+)
+from websearch_core.flow import Call
+from websearch_core.provider import (
+    FREE,
+    Env,
+    Flow,
+    Image,
+    Limits,
+    SearchQuery,
+    SearchResponse,
+    Service,
     check_options,
+    drop_none,
     follow_pages,
-    given,
     parse_images,
     parse_results,
     provider,
-    redact,
     with_sites,
 )
+from websearch_core.provider._http import redact
 
 _MISSING = "ddgs needs the package ddgs: pip install 'websearch-core[ddgs]'"
 # The engines of the library that know an option, by the kind of search.
@@ -84,13 +83,13 @@ class Ddgs:
 
     name = "ddgs"
     label = "DDGS"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "images",
         "page",
     })  # fmt: skip
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    limits: ClassVar[Limits] = Limits(requests_per_second=1)
-    about: ClassVar[Service] = Service(
+    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    limits = Limits(requests_per_second=1)
+    about = Service(
         api_urls=("https://github.com/deedy5/ddgs",),
         free_allowance="keyless; the engines refuse programs that search often",
         price="free",
@@ -118,7 +117,7 @@ class Ddgs:
             "timelimit": query.time_range and query.time_range[0],
             "backend": self._engines(query, kind, self.backend),
         }
-        options = {**given(options), **query.extra}
+        options = {**drop_none(options), **query.extra}
         images: tuple[Image, ...] = ()
         if query.images:
             more = {"backend": self._engines(query, "images", "auto"), "max_results": query.limit}
@@ -127,7 +126,7 @@ class Ddgs:
 
         skip = (query.page - 1) * query.limit
 
-        def fetch(number: int) -> Flow[Batch]:
+        def fetch(number: int) -> Flow[tuple[SearchResponse, int | None]]:
             items = yield from self._ask(kind, query, {**options, "page": number, "max_results": skip + query.limit})
             results = parse_results(
                 items,
@@ -138,7 +137,7 @@ class Ddgs:
                 author="source" if kind == "news" else lambda _: None,
             )
             response = SearchResponse(query=query.text, results=results, provider=self.name, images=images, raw=items)
-            return Batch(response=response, following=number + 1 if results else None)
+            return response, number + 1 if results else None
 
         answer = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
         if not answer.results:

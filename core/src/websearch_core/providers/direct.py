@@ -24,31 +24,32 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import Field
 
 from websearch_core._runtime.deadline import time_limit
-from websearch_core._runtime.scope import Choices, current_choices
+from websearch_core._runtime.scope import Choices, current_call
 from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._text.urls import Origin, find_origin
-from websearch_core.provider import (
+from websearch_core.errors import (
     BadResponse,
-    Call,
     DisallowedByRobots,
+    NeedsBrowser,
+    ServiceError,
+    UnsafeURL,
+    UnsupportedContent,
+)
+from websearch_core.flow import Call
+from websearch_core.provider import (
     Flow,
     FoundFile,
-    NeedsBrowser,
     Page,
     Request,
     Response,
-    ServiceError,
-    TooLarge,
-    UnsafeURL,
-    UnsupportedContent,
     check_response,
     error_for,
-    find_stub,
-    needs_scripts,
     provider,
-    says_the_same,
     time_left,
 )
+from websearch_core.provider._obstacles import needs_scripts
+from websearch_core.provider._reading import parse_response
+from websearch_core.provider._stubs import find_stub, says_the_same
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
@@ -63,7 +64,7 @@ _REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh", re.IGNORECAS
 _MAX_GOODBYE = 300  # characters: a page with more text is read, although it leads elsewhere
 _MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
-_SILENT = 'the page has no content without running its scripts (reader="auto" runs them if a browser is installed)'
+_SILENT = "the page has no content without running its scripts; try another source"
 _MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 
@@ -94,7 +95,6 @@ class Direct:
     """
 
     name = "direct"
-    label = "Direct"
     opens_pages = True
 
     max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
@@ -111,7 +111,7 @@ class Direct:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
-        if not self.prefer_markdown or current_choices().menus:
+        if not self.prefer_markdown or current_call().choices.menus:
             return (yield from self._read(url, _HTML_FIRST))
         response, here = yield from self._fetch(url, _MARKDOWN_FIRST)
         if not _offers_markdown(response):
@@ -168,7 +168,7 @@ class Direct:
     def _find_alternate(self, response: Response, here: str) -> Flow[str | None]:
         if not self.follow_alternates or response.status >= 300 or response.media_type not in {"", *HTML}:
             return None
-        if current_choices().menus or (b"markdown" not in response.content and "link" not in response.headers):
+        if current_call().choices.menus or (b"markdown" not in response.content and "link" not in response.headers):
             return None
         found: str | None = yield Call(_parse_links, response, here)
         return found
@@ -216,7 +216,7 @@ class Direct:
         elif not _may_send_on(response):
             return None
         else:
-            there = yield Call(self._parse_refresh, response, here, current_choices())
+            there = yield Call(self._parse_refresh, response, here, current_call().choices)
         return self._follow(there, here) if there else None
 
     def _follow(self, location: str, here: str) -> str:
@@ -230,38 +230,26 @@ class Direct:
         return there
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
-        page: Page = yield Call(self._parse, response, here, current_choices(), url)
-        page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
-        if response.truncated or response.status == 206:
-            page = page.model_copy(update={"truncated": True})
-            return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")
+        page: Page = yield Call(self._parse, response, url, here, current_call().choices)
         return page
 
-    def _parse(self, response: Response, url: str, choices: Choices, asked: str = "") -> Page:
-        """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
-        check_response(response, self)  # off the event loop, since a long page is searched for marks of challenges
-        from ..reading import read_bytes
-
-        cut = ""
-        if response.truncated:
-            is_at_limit = len(response.content) >= self.max_bytes
-            cut = f"larger than {self.max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
-        try:
-            page = read_bytes(
-                response.content,
-                url,
-                response.headers.get("content-type"),
-                links=choices.links or self.links,
-                comments=choices.comments or self.comments,
-                reviews=choices.reviews or self.reviews,
-                isolate=self.isolate,
-                processes=self.processes,
-                cut=cut,
-            )
-        except TooLarge as error:
-            raise TooLarge(f"direct read failed: {error}", provider=self.name) from error
+    def _parse(self, response: Response, url: str, here: str, choices: Choices) -> Page:
+        """Parse the page, off the event loop: a long one is searched for marks of challenges, too."""
+        check_response(response, self)
+        page = parse_response(
+            self,
+            response,
+            url,
+            here,
+            self.max_bytes,
+            links=choices.links or self.links,
+            comments=choices.comments or self.comments,
+            reviews=choices.reviews or self.reviews,
+            isolate=self.isolate,
+            processes=self.processes,
+        )
         if page.media_type in HTML:
-            self._check_obstacles(response, page, asked)
+            self._check_obstacles(response, page, url)
         return page
 
     def _parse_refresh(self, response: Response, url: str, choices: Choices) -> str | None:
@@ -269,7 +257,7 @@ class Direct:
         from ..reading import find_refresh
 
         try:
-            text = self._parse(response, url, choices).content
+            text = self._parse(response, url, url, choices).content
         except (NeedsBrowser, UnsupportedContent):
             text = ""
         except ServiceError:  # such as a challenge: reading the page raises it again

@@ -12,16 +12,15 @@ Advertisements are dropped.
 from __future__ import annotations
 
 import re
-from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from websearch_core.errors import Blocked, ServiceError, UnsupportedOption
+from websearch_core.flow import Sleep
 from websearch_core.provider import (
     FREE,
     BaseUrl,
-    Batch,
-    Blocked,
     Flow,
     Limits,
     Request,
@@ -30,23 +29,18 @@ from websearch_core.provider import (
     SearchResponse,
     SearchResult,
     Service,
-    ServiceError,
-    Sleep,
-    UnsupportedOption,
-    check_length,
     check_options,
-    closed_range,
     codes,
     error_for,
     follow_pages,
-    match_language,
     parse_results,
-    plain_text,
     provider,
-    quote_commands,
-    unexpected_format,
     with_sites,
 )
+from websearch_core.provider._dates import date_span
+from websearch_core.provider._http import check_length, quote_commands, unexpected_format
+from websearch_core.provider._languages import match_language
+from websearch_core.provider._results import plain_text
 
 _TIME = {"day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFE_SEARCH = {"off": "-2", "moderate": "-1", "strict": "1"}
@@ -81,14 +75,13 @@ class DuckDuckGo:
     """
 
     name = "duckduckgo"
-    label = "DuckDuckGo"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
-    emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
-    limits: ClassVar[Limits] = Limits(query_length=499, requests_per_second=1)
-    about: ClassVar[Service] = Service(
+    emulated = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
+    limits = Limits(query_length=499, requests_per_second=1)
+    about = Service(
         free_allowance="no allowance is documented: it blocks programs that ask often",
         prices=FREE,
         terms="there is no offer for programs",
@@ -102,7 +95,7 @@ class DuckDuckGo:
         check_options(query, self)
         first = self._form(query)
 
-        def fetch(form: dict[str, str]) -> Flow[Batch]:
+        def fetch(form: dict[str, str]) -> Flow[tuple[SearchResponse, dict[str, str] | None]]:
             if form is not first:
                 yield Sleep(self.pause)
             answer = yield self._request(form)
@@ -115,7 +108,7 @@ class DuckDuckGo:
                 suggestions=_corrections(tree, query),
                 raw=answer.content.decode("utf-8", "replace"),
             )
-            return Batch(response=response, following=_next_form(tree))
+            return response, _next_form(tree)
 
         skip = (query.page - 1) * query.limit
         return (yield from follow_pages(query, self, fetch, first, max_pages=_MAX_PAGES, skip=skip))
@@ -123,7 +116,7 @@ class DuckDuckGo:
     def _form(self, query: SearchQuery) -> dict[str, str]:
         words = quote_commands(with_sites(query), "!")  # a !bang would redirect to another site
         check_length(words, self)
-        form = {"q": words, "b": "", "kl": _region(query), "df": _dates(query)}
+        form = {"q": words, "b": "", "kl": _region(query), "df": date_span(query, _TIME, sign="..") or ""}
         if query.safe_search:
             form["kp"] = _SAFE_SEARCH[query.safe_search]
         return {**form, **query.extra}
@@ -217,13 +210,6 @@ def _corrections(tree: LexborHTMLParser, query: SearchQuery) -> tuple[str, ...]:
     """Return the queries that the page proposes for a misspelled one."""
     texts = [plain_text(link.inner_html) for link in tree.css("[id*=did_you_mean] a, [class*=spelling] a")]
     return tuple(dict.fromkeys(text for text in texts if text and text.casefold() != query.text.casefold()))
-
-
-def _dates(query: SearchQuery) -> str:
-    if query.after or query.before:
-        first, last = closed_range(query)
-        return f"{first}..{last}"
-    return _TIME[query.time_range] if query.time_range else ""
 
 
 def _region(query: SearchQuery) -> str:

@@ -1,68 +1,63 @@
 """
 Exa: search by meaning, and the contents of pages.
 
-https://exa.ai/docs/reference/search
-https://exa.ai/docs/reference/get-contents
-
-The key is read from ``EXA_API_KEY``. At most 100 results; no paging. A snippet is made of the highlights: passages of
-the page that answer the query. ``text=True`` returns the text of every page too, and ``summary=True`` a summary, which
-costs extra. A date filter leaves out pages without a date. If a query has both allowed and blocked domains, the blocked
-ones are filtered out here.
+At most 100 results; no paging. A snippet is made of the highlights: passages of the page that answer the query.
+``text=True`` returns the text of every page too, and ``summary=True`` a summary, which costs extra. A date filter
+leaves out pages without a date. If a query has both allowed and blocked domains, the blocked ones are filtered out
+here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
-from websearch_core.provider import (
-    COUNTRIES,
+from websearch_core._text.urls import serialize
+from websearch_core.errors import (
     BadRequest,
-    BaseUrl,
     Blocked,
+    PageNotFound,
+    QuotaExhausted,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    UnsupportedContent,
+    WebSearchError,
+)
+from websearch_core.provider import (
+    BaseUrl,
     Env,
     Flow,
     FoundFile,
     Key,
     Limits,
     Page,
-    PageNotFound,
-    QuotaExhausted,
-    Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    UnsupportedContent,
-    WebSearchError,
     as_number,
     as_object,
     as_objects,
     as_text,
-    as_texts,
     check_options,
-    check_pages,
     collect_pages,
     date_range,
     decode,
+    drop_none,
     find_country,
-    find_records,
-    given,
-    is_web_url,
     page_error,
-    parse_date,
     parse_images,
+    parse_page,
+    parse_pages,
     parse_results,
-    plain_text,
     post_json,
     provider,
-    read_alone,
-    serialize,
-    take_results,
 )
+from websearch_core.provider._codes import COUNTRIES
+from websearch_core.provider._http import as_json, as_texts
+from websearch_core.provider._reading import find_records, read_alone
+from websearch_core.provider._results import take_results
 
 _MAX_RESULTS = 100
 _CATEGORIES = {"news": "news", "finance": "financial report", "academic": "research paper", "code": "github"}
@@ -105,16 +100,15 @@ class Exa:
     """
 
     name = "exa"
-    label = "Exa"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
         "images",
     })  # fmt: skip
-    topics: ClassVar[frozenset[str]] = frozenset(_CATEGORIES)
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, pages_per_request=20)
-    about: ClassVar[Service] = Service(
+    topics = frozenset(_CATEGORIES)
+    emulated = frozenset({"time_range"})
+    countries = COUNTRIES
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, pages_per_request=20)
+    about = Service(
         api_urls=("https://exa.ai/docs/reference/search", "https://exa.ai/docs/reference/get-contents"),
         signup_url="https://dashboard.exa.ai/api-keys",
         free_allowance="USD 20 once, and USD 10 a month",
@@ -138,7 +132,7 @@ class Exa:
 
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         payload = {**self._payload(query, size), **query.extra}
-        body = self._body((yield post_json(self, "search", payload, headers=self._headers())), "search")
+        body = decode((yield post_json(self, "search", payload, headers=self._headers())), self, kind=_kind)
         items, notes = take_results(body, self.name)
         unread = [one for one in as_objects(body.get("statuses")) if one.get("status") == "error"]
         found = SearchResponse(
@@ -164,29 +158,28 @@ class Exa:
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
         sent = [serialize(url) for url in urls]
-        payload = {"urls": sent, "text": True, **given({"maxAgeHours": self.max_age_hours})}
+        payload = {"urls": sent, "text": True, **drop_none({"maxAgeHours": self.max_age_hours})}
         response = yield post_json(self, "contents", payload, headers=self._headers(), target=tuple(urls))
-        if response.status >= 400 and (problem := _page_problem(response)):
-            raise page_error(self, kind=_FAILURES[problem["tag"]], detail=problem.get("error"))
-        body = self._body(response, "read")
+        problem = as_object(as_json(response)) if response.status >= 400 else {}
+        if kind := _FAILURES.get(str(problem.get("tag"))):  # it is the pages', not the service's
+            raise page_error(self, kind=kind, detail=problem.get("error"))
+        body = decode(response, self, verb="read", kind=_kind)
         results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("statuses"), key="id")
-        pages = [self._read(*found) for found in zip(urls, results, failures, strict=True)]
-        return check_pages(self, pages, cost=_cost(body))
+        return parse_pages(self._read, urls, results, failures, cost=_cost(body))
 
-    def _read(self, url: str, found: dict[str, Any] | None, status: dict[str, Any] | None) -> Page | ServiceError:
+    def _read(self, url: str, found: dict[str, Any] | None, status: dict[str, Any] | None) -> Page:
         if found is None:  # its failure is a status in a successful answer
             failure = as_object(as_object(status).get("error"))
             kind = _FAILURES.get(str(failure.get("tag")))
-            return page_error(self, status=failure.get("httpStatusCode"), kind=kind, detail=failure.get("tag"))
-        final = as_text(found.get("url")) or url
-        return Page(
-            url=url,
-            final_url=final if is_web_url(final) else url,
-            title=plain_text(found.get("title"))[:300],
-            content=as_text(found.get("text")) or "",
-            author=plain_text(found.get("author")) or None,
-            published=parse_date(found.get("publishedDate")),
-            provider=self.name,
+            raise page_error(self, status=failure.get("httpStatusCode"), kind=kind, detail=failure.get("tag"))
+        return parse_page(
+            self,
+            url,
+            as_text(found.get("text")) or "",
+            title=found.get("title"),
+            final_url=found.get("url"),
+            author=found.get("author"),
+            published=found.get("publishedDate"),
         )
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
@@ -198,7 +191,7 @@ class Exa:
             "maxAgeHours": self.max_age_hours,
             "extras": {"imageLinks": 1} if query.images else None,
         }
-        return given(
+        return drop_none(
             {
                 "query": query.text,
                 "numResults": size,
@@ -210,15 +203,12 @@ class Exa:
                 "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
                 "userLocation": find_country(query, self),
                 "moderation": query.safe_search in {"moderate", "strict"} or None,
-                "contents": given(contents) or None,
+                "contents": drop_none(contents) or None,
             }
         )
 
     def _headers(self) -> dict[str, str]:
         return {"X-Api-Key": self.api_key.get_secret_value()}
-
-    def _body(self, response: Response, verb: str) -> dict[str, Any]:
-        return decode(response, self, verb=verb, kind=_kind)
 
 
 def _snippet(result: Any) -> str:
@@ -244,12 +234,3 @@ def _cost(body: dict[str, Any]) -> float | None:
 
 def _kind(body: Any) -> type[ServiceError] | None:
     return _KINDS.get(str(as_object(body).get("tag")))
-
-
-def _page_problem(response: Response) -> dict[str, Any] | None:
-    """Return the body of a failure that is the pages', not the service's."""
-    try:
-        body = as_object(response.json())
-    except (ValueError, RecursionError):
-        return None
-    return body if isinstance(tag := body.get("tag"), str) and tag in _FAILURES else None

@@ -1,85 +1,81 @@
 """
 Firecrawl: web search and scraping, as a service or on your own server.
 
-https://docs.firecrawl.dev/api-reference/endpoint/search
-https://docs.firecrawl.dev/api-reference/endpoint/scrape
-
-The key is read from ``FIRECRAWL_API_KEY``. ``keyless=True`` uses the small free allowance per address for callers
-without a key. Your own server needs none: set ``base_url`` (``FIRECRAWL_API_URL``). It may run inside your
-network, so the address of a page is then checked here first. At most 100 results; no paging. If a query has both
-allowed and blocked domains, the blocked ones are filtered out here. Firecrawl answers with a copy of a page that is up
-to two days old unless `max_age` says otherwise, and reports a missing page as a success; here it is an error.
+``keyless=True`` uses the small free allowance per address for callers without a key. Your own server needs no key: set
+``base_url`` (``FIRECRAWL_API_URL``). It may run inside your network, so the address of a page is then checked here
+first. At most 100 results; no paging. If a query has both allowed and blocked domains, the blocked ones are filtered
+out here. Firecrawl answers with a copy of a page that is up to two days old unless `max_age` says otherwise, and
+reports a missing page as a success; here it is an error.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import NonNegativeInt
 
-from websearch_core.provider import (
-    COUNTRIES,
-    BaseUrl,
+from websearch_core._text.urls import serialize
+from websearch_core.errors import (
     Blocked,
+    PageNotFound,
+    QuotaExhausted,
+    RateLimited,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    UnsupportedContent,
+)
+from websearch_core.provider import (
+    BaseUrl,
     Env,
     Flow,
     FoundFile,
     Key,
     Limits,
     Page,
-    PageNotFound,
     Price,
-    QuotaExhausted,
-    RateLimited,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    UnsupportedContent,
-    as_links,
     as_number,
     as_object,
     as_text,
-    bearer,
     check_options,
-    check_text,
     collect_pages,
     decode,
+    drop_none,
     error_for,
     find_country,
-    given,
-    google_period,
     is_vendor,
-    is_web_url,
-    missing_field_error,
     page_error,
-    parse_date,
     parse_images,
+    parse_page,
     parse_results,
     parse_usage,
-    plain_text,
     post_json,
     provider,
-    serialize,
-    unexpected_format,
 )
+from websearch_core.provider._codes import COUNTRIES
+from websearch_core.provider._declare import missing_field_error
+from websearch_core.provider._http import as_json, bearer, find_kind
+from websearch_core.provider._reading import as_links
+from websearch_core.provider._results import take_first
+from websearch_core.provider.google import google_period
 
 _MAX_RESULTS = 100
 _CATEGORIES = {"academic": ["research"], "code": ["github"]}
-_FAILURES: dict[str, type[ServiceError]] = {
-    "SCRAPE_TIMEOUT": TimedOut,
-    "SCRAPE_UNSUPPORTED_FILE_ERROR": UnsupportedContent,
-    "SCRAPE_PDF_ANTIBOT_ERROR": Blocked,
-    "SCRAPE_DOCUMENT_ANTIBOT_ERROR": Blocked,
-    "UNSUPPORTED_SITE": Blocked,
-    "THIRD_PARTY_DATA_NOT_FOUND": PageNotFound,
+_KINDS: dict[str, type[ServiceError]] = {  # by the words of the error, or its code
+    "keyless": QuotaExhausted,
+    "scrape_timeout": TimedOut,
+    "scrape_unsupported_file_error": UnsupportedContent,
+    "antibot_error": Blocked,
+    "unsupported_site": Blocked,
+    "do not support this site": Blocked,
+    "third_party_data_not_found": PageNotFound,
 }
 
 
@@ -99,15 +95,14 @@ class Firecrawl:
     """
 
     name = "firecrawl"
-    label = "Firecrawl"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
         "images",
     })  # fmt: skip
-    topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
-    about: ClassVar[Service] = Service(
+    topics = frozenset({"news", *_CATEGORIES})
+    countries = COUNTRIES
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
+    about = Service(
         api_urls=(
             "https://docs.firecrawl.dev/api-reference/endpoint/search",
             "https://docs.firecrawl.dev/api-reference/endpoint/scrape",
@@ -150,7 +145,13 @@ class Firecrawl:
         found = SearchResponse(
             query=query.text,
             results=parse_results(
-                items, self.name, title=_title, url=_url, snippet=_snippet, content="markdown", published=_date
+                items,
+                self.name,
+                title=("title", "metadata.title"),
+                url=("url", "metadata.url", "metadata.sourceURL"),
+                snippet=("description", "snippet", "metadata.description"),
+                content="markdown",
+                published=("date", "metadata.publishedTime"),
             ),
             provider=self.name,
             images=parse_images(as_object(data).get("images"), url="imageUrl", description="title", page_url="url"),
@@ -163,39 +164,34 @@ class Firecrawl:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = given({"url": serialize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
+        payload = drop_none({"url": serialize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
         payload["onlyMainContent"] = self.only_main_content
         body = self._body((yield self._request("scrape", payload, target=url)), "read")
         data = as_object(body.get("data"))
-        about = {name: _first(value) for name, value in as_object(data.get("metadata")).items()}
+        about = {name: take_first(value) for name, value in as_object(data.get("metadata")).items()}
         status = as_number(about.get("statusCode"))
         if status and status >= 400:
             raise page_error(self, status=status, detail=about.get("error"))
-        text = data.get("markdown")
-        if not isinstance(text, str):
-            raise unexpected_format(self.name, "read")
-        check_text(self, plain_text(about.get("title")), text)
-        final = as_text(about.get("url")) or url
-        return Page(
-            url=url,
-            final_url=final if is_web_url(final) else url,
-            title=plain_text(about.get("title") or about.get("ogTitle"))[:300],
-            content=text,
-            media_type=str(about.get("contentType") or "").partition(";")[0].strip(),
+        return parse_page(
+            self,
+            url,
+            data.get("markdown"),
+            title=about.get("title") or about.get("ogTitle"),
+            final_url=about.get("url"),
+            media_type=about.get("contentType"),
             language=as_text(about.get("language")),
-            author=plain_text(about.get("author")) or None,
-            published=parse_date(about.get("publishedTime") or about.get("article:published_time")),
-            modified=parse_date(about.get("modifiedTime") or about.get("article:modified_time")),
-            description=plain_text(about.get("description") or about.get("ogDescription"))[:1000] or None,
-            site_name=plain_text(about.get("ogSiteName")) or None,
+            author=about.get("author"),
+            published=about.get("publishedTime") or about.get("article:published_time"),
+            modified=about.get("modifiedTime") or about.get("article:modified_time"),
+            description=about.get("description") or about.get("ogDescription"),
+            site_name=about.get("ogSiteName"),
             links=as_links(data.get("links")),
-            provider=self.name,
             usage=parse_usage(about, credits="creditsUsed"),
             notes=_warning(data),
         )
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
-        return given({
+        return drop_none({
             "query": query.text,
             "limit": size,
             "sources": ["news" if query.topic == "news" else "web", *(["images"] if query.images else [])],
@@ -214,7 +210,8 @@ class Firecrawl:
         return post_json(self, path, payload, headers=headers, target=target)
 
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
-        if verb == "read" and response.status >= 500 and (problem := _page_problem(response)):
+        problem = as_object(as_json(response)) if verb == "read" and response.status >= 500 else {}
+        if str(problem.get("code")).startswith("SCRAPE_"):  # the failure is the page's, not the service's
             raise page_error(self, kind=_kind(problem), detail=problem.get("error"))
         try:
             body = decode(response, self, verb=verb, kind=_kind)
@@ -232,48 +229,9 @@ class Firecrawl:
 
 def _kind(body: Any) -> type[ServiceError] | None:
     problem = as_object(body)
-    words = str(problem.get("error"))
-    if "keyless" in words:
-        return QuotaExhausted
-    return _FAILURES.get(str(problem.get("code") or words)) or (
-        Blocked if "do not support this site" in words else None
-    )
-
-
-def _page_problem(response: Response) -> dict[str, Any] | None:
-    """Return the body of a failure that is the page's, not the service's: its code begins with ``SCRAPE_``."""
-    try:
-        body = as_object(response.json())
-    except (ValueError, RecursionError):
-        return None
-    return body if str(body.get("code")).startswith("SCRAPE_") else None
-
-
-def _first(value: Any) -> Any:
-    """Return the first of several values: a page may have a meta tag twice."""
-    return value[0] if isinstance(value, list) and value else value
+    return find_kind(f"{problem.get('error')} {problem.get('code')}", _KINDS)
 
 
 def _warning(record: dict[str, Any]) -> tuple[str, ...]:
     """Return our own note for a warning: its text may come from the page."""
     return ("firecrawl: there is a warning about this answer",) if as_text(record.get("warning")) else ()
-
-
-def _about(result: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _first(value) for name, value in as_object(result.get("metadata")).items()}
-
-
-def _url(result: Mapping[str, Any]) -> Any:
-    return result.get("url") or _about(result).get("url") or _about(result).get("sourceURL")
-
-
-def _title(result: Mapping[str, Any]) -> Any:
-    return result.get("title") or _about(result).get("title")
-
-
-def _snippet(result: Mapping[str, Any]) -> Any:
-    return result.get("description") or result.get("snippet") or _about(result).get("description")
-
-
-def _date(result: Mapping[str, Any]) -> Any:
-    return result.get("date") or _about(result).get("publishedTime")

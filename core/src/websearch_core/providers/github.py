@@ -1,8 +1,6 @@
 """
 GitHub: repositories, code and issues.
 
-https://docs.github.com/en/rest/search/search
-
 Works without a token for repositories and issues, ten times a minute; with one, from ``GITHUB_TOKEN`` or ``GH_TOKEN``,
 thirty times. Code needs a token. ``topic="code"`` searches code if there is a token, and repositories otherwise;
 ``kind`` decides for all queries. The query may have GitHub's qualifiers, such as ``language:python`` or
@@ -13,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
+from websearch_core.errors import RateLimited, Unavailable, UnsupportedOption
 from websearch_core.provider import (
     FREE,
     BaseUrl,
@@ -23,14 +22,11 @@ from websearch_core.provider import (
     FoundFile,
     Key,
     Limits,
-    RateLimited,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    Unavailable,
-    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
@@ -38,12 +34,12 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
+    drop_none,
     error_for,
-    find_message,
-    given,
     parse_results,
     provider,
 )
+from websearch_core.provider._http import as_json, find_message
 
 _Kind = Literal["repositories", "code", "issues"]
 
@@ -64,12 +60,11 @@ class GitHub:
     """
 
     name = "github"
-    label = "GitHub"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    topics: ClassVar[frozenset[str]] = frozenset({"code"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=1000)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    topics = frozenset({"code"})
+    limits = Limits(results_per_request=100, results=1000)
+    about = Service(
         api_urls=("https://docs.github.com/en/rest/search/search",),
         signup_url="https://github.com/settings/personal-access-tokens",
         free_allowance="10 searches a minute without a token, 30 with one, of code 10",
@@ -93,7 +88,7 @@ class GitHub:
             headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
             if self.api_key:
                 headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
-            response = yield Request(url=f"{self.base_url}/search/{kind}", params=given(params), headers=headers)
+            response = yield Request(url=f"{self.base_url}/search/{kind}", params=drop_none(params), headers=headers)
             body = self._body(response)
             results = parse_results(
                 body.get("items"),
@@ -101,8 +96,8 @@ class GitHub:
                 title=_title,
                 url="html_url",
                 snippet=_snippet,
-                published=_date,
-                author=_author,
+                published=("pushed_at", "created_at"),
+                author=("user.login", "owner.login", "repository.owner.login"),
                 snippet_length=600,
             )
             is_partial = body.get("incomplete_results") is True
@@ -122,18 +117,11 @@ class GitHub:
             any(limit.is_exhausted for limit in response.rate_limits) and "x-ratelimit-remaining" in response.headers
         )
         if response.status == 403 and (is_used_up or b"rate limit" in response.content[:2000]):
-            error = error_for(response, self, detail=find_message(_json(response)), kind=RateLimited)
+            error = error_for(response, self, detail=find_message(as_json(response)), kind=RateLimited)
             resets = [limit.reset for limit in response.rate_limits if limit.reset is not None]
             error.retry_after = error.retry_after or next(iter(resets), _SECONDARY_WAIT)
             raise error
         return decode(response, self, detail=_detail)
-
-
-def _json(response: Response) -> Any:
-    try:
-        return response.json()
-    except (ValueError, RecursionError):
-        return None
 
 
 def _words(query: SearchQuery, kind: _Kind) -> str:
@@ -162,15 +150,6 @@ def _snippet(item: Mapping[str, Any]) -> str:
     fragments = [as_text(match.get("fragment")) for match in as_objects(item.get("text_matches"))]
     text = as_text(item.get("description")) or as_text(item.get("body")) or " … ".join(filter(None, fragments))
     return escape(text)  # it is plain text: a tag in it is meant to be read
-
-
-def _date(item: Mapping[str, Any]) -> Any:
-    return item.get("pushed_at") or item.get("created_at")
-
-
-def _author(item: Mapping[str, Any]) -> Any:
-    owner = item.get("user") or item.get("owner") or as_object(item.get("repository")).get("owner")
-    return as_object(owner).get("login")
 
 
 def _detail(body: Any) -> Any:

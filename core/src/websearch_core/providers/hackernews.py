@@ -1,8 +1,6 @@
 """
 Hacker News: stories and comments of the forum for programmers and founders, searched by Algolia.
 
-https://hn.algolia.com/api
-
 Works without a key. A story that has no URL of its own, and a comment, lead to their page on Hacker News. The score of
 a result is its points. Algolia returns at most 1000 results of a query; a shared address may send 10,000 requests an
 hour.
@@ -12,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
     FREE,
@@ -29,11 +27,11 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    given,
-    midnight,
+    drop_none,
     parse_results,
     provider,
 )
+from websearch_core.provider._dates import midnight
 
 _TAGS = {"story": "story", "comment": "comment", "any": "(story,comment)"}
 
@@ -52,10 +50,10 @@ class HackerNews:
 
     name = "hackernews"
     label = "Hacker News"
-    options: ClassVar[frozenset[str]] = frozenset({"time_range", "after", "before", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=1000)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    limits = Limits(results_per_request=100, results=1000)
+    about = Service(
         api_urls=("https://hn.algolia.com/api",),
         free_allowance="keyless: 10,000 requests an hour from one address",
         price="free",
@@ -81,12 +79,12 @@ class HackerNews:
                 **query.extra,
             }
             path = "search_by_date" if self.sort == "date" else "search"
-            response = yield Request(url=f"{self.base_url}/{path}", params=given(params))
+            response = yield Request(url=f"{self.base_url}/{path}", params=drop_none(params))
             body = decode(response, self)
             results = parse_results(
                 body.get("hits"),
                 self.name,
-                title=_title,
+                title=("title", "story_title"),
                 url=_url,
                 snippet=_text,
                 score="points",
@@ -105,10 +103,6 @@ def _filters(query: SearchQuery) -> str | None:
     bounds = [f"created_at_i>={midnight(first)}"] if first else []
     bounds += [f"created_at_i<{midnight(last + timedelta(days=1))}"] if last else []
     return ",".join(bounds) or None
-
-
-def _title(hit: Mapping[str, Any]) -> Any:
-    return hit.get("title") or hit.get("story_title")
 
 
 def _url(hit: Mapping[str, Any]) -> Any:

@@ -1,9 +1,6 @@
 """
 Jina: turns a URL into Markdown, rendering JavaScript, and searches the web.
 
-https://github.com/jina-ai/reader
-https://jina.ai/reader
-
 Reading works without a key for about twenty pages a minute; ``JINA_API_KEY`` raises that. Jina reports a missing page
 as a success with a warning; here it is an error, as are a CAPTCHA instead of the page and a page without text. Jina
 caches what it reads for all its users unless ``private`` is set. A self-hosted server has the same API: set
@@ -18,17 +15,15 @@ for its text, which costs more tokens and time.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
+from websearch_core._text.urls import serialize
+from websearch_core.errors import Blocked, ServiceError, TooLarge
 from websearch_core.provider import (
-    GOOGLE_LANGUAGES,
-    LOWER_COUNTRIES,
     BaseUrl,
-    Blocked,
     Env,
     Flow,
     Key,
@@ -39,36 +34,32 @@ from websearch_core.provider import (
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TooLarge,
     as_object,
     as_objects,
     as_text,
-    bearer,
     check_options,
-    check_text,
     collect_pages,
     decode,
+    drop_none,
     find_country,
     find_language,
-    given,
     is_vendor,
-    is_web_url,
-    missing_field_error,
     page_error,
-    parse_date,
+    parse_page,
     parse_results,
     parse_usage,
-    plain_text,
     provider,
-    serialize,
     time_left,
-    unexpected_format,
     with_sites,
 )
+from websearch_core.provider._codes import LOWER_COUNTRIES
+from websearch_core.provider._declare import missing_field_error
+from websearch_core.provider._http import as_json, bearer
+from websearch_core.provider._reading import as_links
+from websearch_core.provider.google import GOOGLE_LANGUAGES
 
 _MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
-_UNREADABLE = 42206  # AssertionFailureError
+_UNREADABLE = 42206  # AssertionFailureError: a 422 about the page, which cannot be opened or has no content
 _CHALLENGE_LENGTH = 1_000  # characters: a page with more text than that has content besides a CAPTCHA
 
 _WARNINGS = {
@@ -98,15 +89,12 @@ class Jina:
     """
 
     name = "jina"
-    label = "Jina"
-    options: ClassVar[frozenset[str]] = frozenset(
-        {"allowed_domains", "blocked_domains", "country", "language", "topic", "page"}
-    )
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=20)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"allowed_domains", "blocked_domains", "country", "language", "topic", "page"})
+    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries = LOWER_COUNTRIES
+    languages = GOOGLE_LANGUAGES
+    limits = Limits(results_per_request=20)
+    about = Service(
         api_urls=("https://github.com/jina-ai/reader", "https://jina.ai/reader"),
         signup_url="https://jina.ai/api-dashboard",
         free_allowance="keyless: about 20 pages a minute",
@@ -143,7 +131,7 @@ class Jina:
         answer = yield Request(
             method="POST",
             url=f"{self.search_url}/",
-            json={**given(payload), **query.extra},
+            json={**drop_none(payload), **query.extra},
             headers=self._headers() | ({} if self.read_results else {"X-Respond-With": "no-content"}),
         )
         response = _with_own_status(answer)
@@ -153,7 +141,11 @@ class Jina:
         page = SearchResponse(
             query=query.text,
             results=parse_results(
-                body.get("data"), self.name, snippet="description", content="content", published=_date
+                body.get("data"),
+                self.name,
+                snippet="description",
+                content="content",
+                published=("date", "publishedTime"),
             ),
             provider=self.name,
             usage=_usage(body),
@@ -163,19 +155,15 @@ class Jina:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
-        response = yield self._request(url)
-        return self._page(_with_own_status(response), url)
-
-    def _request(self, url: str) -> Request:
-        # POST, because in a path Jina would take the query of the page's URL for its own.
-        return Request(
-            method="POST",
+        response = yield Request(
+            method="POST",  # in a path, Jina would take the query of the page's URL for its own
             url=f"{self.base_url}/",
             json={"url": serialize(url)},
             headers=self._headers() | self._reading(),
             target=url,
             judge_target=not is_vendor(self),
         )
+        return self._page(_with_own_status(response), url)
 
     def _reading(self) -> dict[str, str]:
         """Return the headers that say how to read a page."""
@@ -195,30 +183,27 @@ class Jina:
         return headers | (bearer(self.api_key) if self.api_key else {})
 
     def _page(self, response: Response, url: str) -> Page:
-        if response.status == 422 and _is_the_page(response):
-            raise page_error(self, detail=_detail(response.json()))
+        problem = as_json(response) if response.status == 422 else {}
+        if as_object(problem).get("status") == _UNREADABLE:
+            raise page_error(self, detail=_detail(problem))
         body = decode(response, self, verb="read", meanings=_MEANINGS, detail=_detail)
         data = as_object(body.get("data"))
-        text, title = data.get("content"), plain_text(data.get("title"))[:300]
-        if not isinstance(text, str):
-            raise unexpected_format(self.name, "read")
         warning = as_text(data.get("warning")) or ""
         if status := re.search(r"returned error (\d{3})", warning):
             raise page_error(self, status=int(status[1]), detail=warning)
-        if "captcha" in warning.casefold() and len(text) < _CHALLENGE_LENGTH:
+        text = data.get("content")
+        if "captcha" in warning.casefold() and isinstance(text, str) and len(text) < _CHALLENGE_LENGTH:
             raise page_error(self, kind=Blocked, detail=warning)
-        check_text(self, title, text)
-        final = as_text(data.get("url")) or url
-        return Page(
-            url=url,
-            final_url=final if is_web_url(final) else url,
-            title=title,
-            content=text,
-            description=plain_text(data.get("description"))[:1000] or None,
-            published=parse_date(data.get("publishedTime")),
+        return parse_page(
+            self,
+            url,
+            text,
+            title=data.get("title"),
+            final_url=data.get("url"),
+            description=data.get("description"),
+            published=data.get("publishedTime"),
             language=as_text(as_object(data.get("metadata")).get("lang")),
             links=_links(data.get("links")),
-            provider=self.name,
             usage=parse_usage(data.get("usage") or as_object(body.get("meta")).get("usage"), tokens="tokens"),
             notes=(f"jina: {_describe_warning(warning)}",) if warning else (),
         )
@@ -226,22 +211,11 @@ class Jina:
 
 def _with_own_status(response: Response) -> Response:
     """Return *response* with the status in its body: a failure may be sent as a success, with 200."""
-    try:
-        body = as_object(response.json())
-    except (ValueError, RecursionError):
-        return response
+    body = as_object(as_json(response))
     code = body.get("code")
     if response.status == 200 and body.get("data") is None and isinstance(code, int) and 400 <= code < 600:
         return replace(response, status=code)
     return response
-
-
-def _is_the_page(response: Response) -> bool:
-    """Return whether a 422 is about the page: it cannot be opened, or has no content. The URL and options are right."""
-    try:
-        return as_object(response.json()).get("status") == _UNREADABLE
-    except (ValueError, RecursionError):
-        return False
 
 
 def _describe_warning(warning: str) -> str:
@@ -258,20 +232,11 @@ def _usage(body: dict[str, Any]) -> dict[str, float]:
     return {"tokens": sum(part["tokens"] for part in parts if part)} if any(parts) else {}
 
 
-def _date(result: Any) -> Any:
-    return result.get("date") or result.get("publishedTime")
-
-
 def _detail(body: Any) -> Any:
     return as_object(body).get("readableMessage") or as_object(body).get("message")
 
 
 def _links(links: Any) -> tuple[str, ...]:
     """Return the URLs: *links* is an object of text to URL, or a list of such pairs."""
-    if isinstance(links, dict):
-        urls = list(links.values())
-    elif isinstance(links, list):
-        urls = [pair[-1] for pair in links if isinstance(pair, list) and pair]
-    else:
-        urls = []
-    return tuple(dict.fromkeys(url for url in urls if isinstance(url, str) and is_web_url(url)))
+    pairs = list(links.items()) if isinstance(links, dict) else links if isinstance(links, list) else []
+    return tuple(dict.fromkeys(as_links([pair[-1] for pair in pairs if isinstance(pair, list | tuple) and pair])))

@@ -1,23 +1,28 @@
 """
 Kagi: a search engine that its users pay for.
 
-https://help.kagi.com/kagi/api/search.html
-https://github.com/kagisearch/kagi-openapi-python
-
-The key is read from ``KAGI_API_KEY`` or ``KAGI_API_TOKEN``. Version 1 of the API. ``topic`` ``news`` searches news;
-images are a separate search, and cost as much as another one. Safe search is either on or off. Domain filters are a
-lens, Kagi's word for a narrowed search; a region prefers its pages but does not filter.
+Version 1 of the API. ``topic`` ``news`` searches news; images are a separate search, and cost as much as another one.
+Safe search is either on or off. Domain filters are a lens, Kagi's word for a narrowed search; a region prefers its
+pages but does not filter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
-from websearch_core.provider import (
-    LOWER_COUNTRIES,
+from websearch_core._text.urls import serialize
+from websearch_core.errors import (
     AuthenticationError,
+    PageNotFound,
+    QuotaExhausted,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    WebSearchError,
+)
+from websearch_core.provider import (
     BaseUrl,
     Env,
     Flow,
@@ -25,45 +30,38 @@ from websearch_core.provider import (
     Key,
     Limits,
     Page,
-    PageNotFound,
-    QuotaExhausted,
-    Request,
-    Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    WebSearchError,
     as_object,
     as_objects,
     as_text,
-    bearer,
     check_options,
-    check_pages,
     collect_pages,
     date_range,
     decode,
+    drop_none,
     error_for,
     find_country,
-    find_message,
-    find_records,
-    first_heading,
-    given,
     page_error,
     parse_images,
+    parse_page,
+    parse_pages,
     parse_results,
-    plain_text,
     post_json,
     provider,
-    read_alone,
-    serialize,
-    unexpected_format,
 )
+from websearch_core.provider._codes import LOWER_COUNTRIES
+from websearch_core.provider._http import bearer, find_kind, find_message, unexpected_format
+from websearch_core.provider._reading import find_records, read_alone
+from websearch_core.provider._results import plain_text
 
 _PAGES = 10
 _FULL = 20  # results: a page with fewer is the last
+_KINDS: dict[str, type[ServiceError]] = {
+    "insufficient credit": QuotaExhausted, "usage limit": QuotaExhausted, "unauthorized": AuthenticationError,
+}  # fmt: skip
+_FAILURES: dict[str, type[ServiceError]] = {"timeout": TimedOut, "not_found": PageNotFound}
 
 
 @provider
@@ -78,16 +76,15 @@ class Kagi:
     """
 
     name = "kagi"
-    label = "Kagi"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
         "images", "page",
     })  # fmt: skip
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
-    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
-    about: ClassVar[Service] = Service(
-        api_urls=("https://help.kagi.com/kagi/api/search.html",),
+    emulated = frozenset({"limit"})
+    countries = LOWER_COUNTRIES
+    limits = Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
+    about = Service(
+        api_urls=("https://help.kagi.com/kagi/api/search.html", "https://github.com/kagisearch/kagi-openapi-python"),
         signup_url="https://kagi.com/api",
         price="USD 12 per 1,000 searches",
         as_of="2026-09",
@@ -112,27 +109,24 @@ class Kagi:
         sent = [serialize(url) for url in urls]
         payload = {"pages": [{"url": url} for url in sent]}
         response = yield post_json(self, "extract", payload, headers=bearer(self.api_key), target=tuple(urls))
-        body = decode(response, self, verb="read", kind=_kind)
+        body = decode(response, self, verb="read", kind=_KINDS)
         failures = as_objects(body.get("errors") or body.get("error"))
         about = {str(failure.get("location")): failure for failure in failures}
         other = failures[0] if len(failures) == 1 else {}
-        pages = [
-            self._read(url, as_text(as_object(found).get("markdown")), about.get(f"pages[{n}].url", other))
-            for n, (url, found) in enumerate(zip(urls, find_records(sent, body.get("data")), strict=True))
-        ]
-        return check_pages(self, pages)
+        reasons = [about.get(f"pages[{n}].url", other) for n in range(len(urls))]
+        return parse_pages(self._read, urls, find_records(sent, body.get("data")), reasons)
 
-    def _read(self, url: str, text: str | None, failure: dict[str, Any]) -> Page | ServiceError:
-        if text:
-            return Page(url=url, final_url=url, title=first_heading(text), content=text, provider=self.name)
-        code = str(failure.get("code"))
-        kind = TimedOut if "timeout" in code else PageNotFound if "not_found" in code else None
-        return page_error(self, kind=kind, detail=failure.get("message") or failure.get("code"))
+    def _read(self, url: str, found: dict[str, Any] | None, failure: dict[str, Any]) -> Page:
+        text = as_text(as_object(found).get("markdown"))
+        if not text:
+            code = failure.get("code")
+            raise page_error(self, kind=find_kind(code, _FAILURES), detail=failure.get("message") or code)
+        return parse_page(self, url, text)
 
     def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         workflow = "news" if query.topic == "news" else "search"
-        payload = {**self._payload(query, workflow, size), **given({"page": number + 1 if number else None})}
-        body = self._body((yield self._request({**payload, **query.extra})))
+        payload = {**self._payload(query, workflow, size), **drop_none({"page": number + 1 if number else None})}
+        body = yield from self._ask({**payload, **query.extra})
         data = body["data"]
         direct = next(iter(as_objects(data.get("direct_answer"))), {})
         page = SearchResponse(
@@ -148,8 +142,10 @@ class Kagi:
 
     def _images(self, query: SearchQuery) -> Flow[tuple[Image, ...]]:
         payload = {**self._payload(query, "images", query.limit), **query.extra}
-        body = self._body((yield self._request(payload)))
-        return parse_images(body["data"].get("image"), url=_image_url, description="title", page_url="url")
+        body = yield from self._ask(payload)
+        return parse_images(
+            body["data"].get("image"), url=("image.url", "props.image_url"), description="title", page_url="url"
+        )
 
     def _payload(self, query: SearchQuery, workflow: str, size: int) -> dict[str, Any]:
         after = date_range(query)[0] if query.time_range == "year" else query.after
@@ -167,36 +163,24 @@ class Kagi:
             "query": query.text,
             "workflow": workflow if workflow != "search" else None,
             "limit": size,
-            "lens": given(lens) or None,
-            "filters": given(filters) or None,
+            "lens": drop_none(lens) or None,
+            "filters": drop_none(filters) or None,
         }
         safe = {"safe_search": query.safe_search != "off"} if query.safe_search else {}
-        return {**given(payload), **safe}
+        return {**drop_none(payload), **safe}
 
-    def _request(self, payload: dict[str, Any]) -> Request:
-        return post_json(self, "search", payload, headers=bearer(self.api_key))
-
-    def _body(self, response: Response) -> dict[str, Any]:
-        body = decode(response, self, kind=_kind)
+    def _ask(self, payload: dict[str, Any]) -> Flow[dict[str, Any]]:
+        response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
+        body = decode(response, self, kind=_KINDS)
         if not isinstance(body.get("data"), dict):
             if body.get("error"):
-                raise error_for(response, self, detail=find_message(body), kind=_kind(body) or Unavailable)
+                words = find_message(body)
+                raise error_for(response, self, detail=words, kind=find_kind(words, _KINDS) or Unavailable)
             if body.get("data") is not None or "meta" not in body:
                 raise unexpected_format(self.name)
             body = {**body, "data": {}}
         return body
 
 
-def _image_url(result: Mapping[str, Any]) -> Any:
-    return as_object(result.get("image")).get("url") or as_object(result.get("props")).get("image_url")
-
-
 def _suggestion(result: Mapping[str, Any]) -> str:
     return plain_text(result.get("title")) or plain_text(as_object(result.get("props")).get("question"))
-
-
-def _kind(body: Any) -> type[ServiceError] | None:
-    words = (find_message(body) or "").lower()
-    if "insufficient credit" in words or "usage limit" in words:
-        return QuotaExhausted
-    return AuthenticationError if "unauthorized" in words else None

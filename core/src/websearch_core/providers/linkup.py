@@ -1,55 +1,49 @@
 """
 Linkup: web search for agents, and pages as Markdown.
 
-https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search
-https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-fetch
-
-The key is read from ``LINKUP_API_KEY``. No paging; results have neither a date nor a score. Linkup reports that nothing
-was found as an error, which is an empty answer here, and an empty account with the status for "too fast".
+No paging; results have neither a date nor a score. Linkup reports that nothing was found as an error, which is an empty
+answer here, and an empty account with the status for "too fast".
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
+from websearch_core._text.urls import serialize
+from websearch_core.errors import (
+    QuotaExhausted,
+    ServiceError,
+    TooLarge,
+    Unavailable,
+    UnsupportedContent,
+)
 from websearch_core.provider import (
     BaseUrl,
     Env,
     Flow,
     Key,
+    Limits,
     Page,
-    QuotaExhausted,
-    Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TooLarge,
-    Unavailable,
-    UnsupportedContent,
-    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
-    bearer,
     check_options,
-    check_text,
     date_range,
     decode,
-    find_message,
-    first_heading,
-    given,
+    drop_none,
     page_error,
     parse_images,
+    parse_page,
     parse_results,
     post_json,
     provider,
-    serialize,
-    take_results,
-    unexpected_format,
 )
+from websearch_core.provider._http import as_json, bearer, find_message
+from websearch_core.provider._results import take_results
 
-_MAX_DOMAINS = 100
 _NOTHING = "SEARCH_QUERY_NO_RESULT"
 _QUOTA = frozenset({"INSUFFICIENT_FUNDS_CREDITS", "EXCEED_BUDGET_LIMIT"})
 _FAILURES: dict[str, type[ServiceError]] = {
@@ -76,12 +70,10 @@ class Linkup:
     """
 
     name = "linkup"
-    label = "Linkup"
-    options: ClassVar[frozenset[str]] = frozenset(
-        {"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"}
-    )
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
-    about: ClassVar[Service] = Service(
+    options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"})
+    emulated = frozenset({"time_range"})
+    limits = Limits(allowed_domains=100)
+    about = Service(
         api_urls=(
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search",
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-fetch",
@@ -101,21 +93,17 @@ class Linkup:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
         check_options(query, self)
-        if len(query.allowed_domains) > _MAX_DOMAINS:
-            message = f"linkup takes at most {_MAX_DOMAINS} allowed domains"
-            raise UnsupportedOption(message, options=["allowed_domains"], provider=self.name)
-        response = yield post_json(
-            self, "search", {**self._payload(query), **query.extra}, headers=bearer(self.api_key)
-        )
-        if response.status == 400 and _code(_json(response)) == _NOTHING:
-            return SearchResponse(query=query.text, provider=self.name, raw=_json(response))
-        body = self._body(response, "search")
+        payload = {**self._payload(query), **query.extra}
+        response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
+        if response.status == 400 and _code(problem := as_json(response)) == _NOTHING:
+            return SearchResponse(query=query.text, provider=self.name, raw=problem)
+        body = decode(response, self, detail=_detail, kind=_kind)
         items, notes = take_results(body, self.name, "sources" if "sources" in body else "results")
         images = [item for item in as_objects(items) if item.get("type") == "image"]
         texts = [item for item in items if item not in images]
         return SearchResponse(
             query=query.text,
-            results=parse_results(texts, self.name, title="name", snippet=_snippet, published="date"),
+            results=parse_results(texts, self.name, title="name", snippet=("content", "snippet"), published="date"),
             provider=self.name,
             answer=as_text(body.get("answer")),
             images=parse_images(images, description="name"),
@@ -125,28 +113,17 @@ class Linkup:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = given({"url": serialize(url), "renderJs": self.render_js or None})
+        payload = drop_none({"url": serialize(url), "renderJs": self.render_js or None})
         response = yield post_json(self, "fetch", payload, headers=bearer(self.api_key), target=url)
-        problem = _json(response) if response.status >= 400 else {}
+        problem = as_json(response) if response.status >= 400 else {}
         if kind := _FAILURES.get(_code(problem)):
             raise page_error(self, kind=kind, detail=_detail(problem))
-        body = self._body(response, "read")
-        text = body.get("markdown")
-        if not isinstance(text, str):
-            raise unexpected_format(self.name, "read")
-        check_text(self, "", text)
-        return Page(
-            url=url,
-            final_url=url,
-            title=first_heading(text),
-            content=text,
-            media_type=str(body.get("contentType") or "").partition(";")[0].strip(),
-            provider=self.name,
-        )
+        body = decode(response, self, verb="read", detail=_detail, kind=_kind)
+        return parse_page(self, url, body.get("markdown"), media_type=body.get("contentType"))
 
     def _payload(self, query: SearchQuery) -> dict[str, Any]:
         after = date_range(query)[0]
-        return given({
+        return drop_none({
             "q": query.text,
             "depth": self.depth,
             "outputType": "sourcedAnswer" if self.include_answer else "searchResults",
@@ -157,20 +134,6 @@ class Linkup:
             "toDate": query.before and query.before.isoformat(),
             "includeImages": query.images or None,
         })  # fmt: skip
-
-    def _body(self, response: Response, verb: str) -> dict[str, Any]:
-        return decode(response, self, verb=verb, detail=_detail, kind=_kind)
-
-
-def _snippet(result: Any) -> Any:
-    return result.get("content") or result.get("snippet")
-
-
-def _json(response: Response) -> dict[str, Any]:
-    try:
-        return as_object(response.json())
-    except (ValueError, RecursionError):
-        return {}
 
 
 def _code(body: Any) -> str:

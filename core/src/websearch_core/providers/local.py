@@ -16,22 +16,13 @@ import os
 import sys
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import AfterValidator
 
-from websearch_core.provider import (
-    Call,
-    Env,
-    Flow,
-    Page,
-    SearchQuery,
-    SearchResponse,
-    SearchResult,
-    UnsupportedOption,
-    check_options,
-    provider,
-)
+from websearch_core.errors import UnsupportedOption
+from websearch_core.flow import Call
+from websearch_core.provider import Env, Flow, Page, SearchQuery, SearchResponse, SearchResult, check_options, provider
 
 from ..index import Index
 
@@ -61,9 +52,7 @@ class Local:
 
     name = "local"
     label = "Local index"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page",
-    })  # fmt: skip
+    options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page"})
     needs_network = False
 
     path: Annotated[

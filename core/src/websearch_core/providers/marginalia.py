@@ -1,8 +1,6 @@
 """
 Marginalia: a search engine for the small, text-heavy and non-commercial part of the web.
 
-https://about.marginalia-search.com/article/api/
-
 Without a key it uses the shared key ``public``, which is often over its limit. Your own key comes by email, free
 for non-commercial use; it is read from ``MARGINALIA_API_KEY``. Results are under CC BY-NC-SA 4.0, unless you buy a
 commercial key. Words are matched, not meanings: short queries find more.
@@ -10,7 +8,7 @@ commercial key. Words are matched, not meanings: short queries find more.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from websearch_core.provider import (
     BaseUrl,
@@ -22,12 +20,11 @@ from websearch_core.provider import (
     SearchQuery,
     SearchResponse,
     Service,
-    UnsupportedOption,
     as_number,
     check_options,
     collect_pages,
     decode,
-    given,
+    drop_none,
     parse_results,
     provider,
     with_sites,
@@ -46,11 +43,10 @@ class Marginalia:
     """
 
     name = "marginalia"
-    label = "Marginalia"
-    options: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "safe_search", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"allowed_domains", "safe_search", "page"})
+    emulated = frozenset({"allowed_domains"})
+    limits = Limits(results_per_request=100, allowed_domains=1)
+    about = Service(
         api_urls=("https://about.marginalia-search.com/article/api/",),
         signup_url="https://about.marginalia-search.com/article/api/",
         free_allowance="keyless, with a limit that all callers share; your own key for non-commercial use",
@@ -65,10 +61,6 @@ class Marginalia:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, page by page until the limit is reached."""
         check_options(query, self)
-        if len(query.allowed_domains) > 1:
-            raise UnsupportedOption(
-                "marginalia searches one domain or all", options=["allowed_domains"], provider=self.name
-            )
 
         def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
             params = {
@@ -79,7 +71,7 @@ class Marginalia:
                 **query.extra,
             }
             key = self.api_key.get_secret_value() if self.api_key else "public"
-            response = yield Request(url=f"{self.base_url}/search", params=given(params), headers={"API-Key": key})
+            response = yield Request(url=f"{self.base_url}/search", params=drop_none(params), headers={"API-Key": key})
             body = decode(response, self)
             results = parse_results(body.get("results"), self.name, snippet="description", score="quality")
             pages = as_number(body.get("pages"))

@@ -1,38 +1,29 @@
 """
 Mojeek: an independent index of the web, without tracking.
 
-https://www.mojeek.com/support/api/search/request_parameters.html
-
-The key is read from ``MOJEEK_API_KEY``. Mojeek takes it only in the URL. Pages of a country or in a language are
-preferred, but others are not left out. It searches one domain or all; blocked domains become ``-site:`` in the query.
-Errors have status 200, and a message that says whether the key is wrong or the allowance used up. Its terms allow
-keeping results for an hour.
+Mojeek takes the key only in the URL. Pages of a country or in a language are preferred, but others are not left out. It
+searches one domain or all; blocked domains become ``-site:`` in the query. Errors have status 200, and a message that
+says whether the key is wrong or the allowance used up. Its terms allow keeping results for an hour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
+from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, ServiceError
 from websearch_core.provider import (
-    COUNTRIES,
-    LANGUAGES,
-    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
     Key,
     Limits,
-    QuotaExhausted,
-    RateLimited,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    UnsupportedOption,
     as_number,
     as_object,
     as_text,
@@ -40,17 +31,24 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
+    drop_none,
     error_for,
     find_country,
     find_language,
-    given,
     parse_results,
     provider,
     with_sites,
 )
+from websearch_core.provider._codes import COUNTRIES, LANGUAGES
+from websearch_core.provider._http import find_kind
 
 _LANGUAGE_BOOST = 100  # of 100: as much as Mojeek can
 _COUNTRY_BOOST = 10  # of 100: what Mojeek recommends
+_KINDS: dict[str, type[ServiceError]] = {
+    **dict.fromkeys(("limit reached", "quota", "credit"), QuotaExhausted),
+    **dict.fromkeys(("key", "authoris", "authoriz", "access denied"), AuthenticationError),
+    **dict.fromkeys(("too many", " rate "), RateLimited),
+}
 
 
 @provider
@@ -65,16 +63,15 @@ class Mojeek:
     """
 
     name = "mojeek"
-    label = "Mojeek"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
-    emulated: ClassVar[frozenset[str]] = frozenset({"blocked_domains", "time_range"})
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=100)
-    about: ClassVar[Service] = Service(
+    emulated = frozenset({"blocked_domains", "time_range"})
+    countries = COUNTRIES
+    languages = LANGUAGES
+    limits = Limits(results_per_request=100, allowed_domains=1)
+    about = Service(
         api_urls=("https://www.mojeek.com/support/api/search/request_parameters.html",),
         signup_url="https://www.mojeek.com/services/search/web-search-api/",
         as_of="2026-10",
@@ -88,10 +85,6 @@ class Mojeek:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, page by page until the limit is reached."""
         check_options(query, self)
-        if len(query.allowed_domains) > 1:
-            raise UnsupportedOption(
-                "mojeek searches one domain or all", options=["allowed_domains"], provider=self.name
-            )
 
         def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
             body = self._body((yield self._request(query, number * size, size)))
@@ -123,7 +116,7 @@ class Mojeek:
             **query.extra,
         }
         secret = {"api_key": self.api_key.get_secret_value()}
-        return Request(url=f"{self.base_url}/search", params=given(params), secret_params=secret)
+        return Request(url=f"{self.base_url}/search", params=drop_none(params), secret_params=secret)
 
     def _body(self, response: Response) -> dict[str, Any]:
         body = as_object(decode(response, self).get("response"))
@@ -132,15 +125,7 @@ class Mojeek:
             return body
         if not status:
             return {}
-        raise error_for(response, self, detail=status, kind=_kind(status.lower()))
-
-
-def _kind(words: str) -> type[ServiceError]:
-    if "limit reached" in words or "quota" in words or "credit" in words:
-        return QuotaExhausted
-    if "key" in words or "authoris" in words or "authoriz" in words or "access denied" in words:
-        return AuthenticationError
-    return RateLimited if "too many" in words or "rate" in words.split() else ServiceError
+        raise error_for(response, self, detail=status, kind=find_kind(f" {status} ", _KINDS) or ServiceError)
 
 
 def _published(item: Mapping[str, Any]) -> Any:

@@ -1,9 +1,6 @@
 """
 OpenAlex: an open catalogue of scholarly works, with abstracts.
 
-https://developers.openalex.org/api-reference/works/list-works
-https://developers.openalex.org/api-reference/authentication
-
 A free key, from ``OPENALEX_API_KEY``, has a daily allowance of about 1000 searches; without a key there is a tenth of
 that for each address. OpenAlex takes the key only in the URL. It reports what each search cost and what is left of the
 allowance, in US dollars. It is faster for programs with an email address as the ``contact`` of `Http`. Status 429 means
@@ -13,37 +10,35 @@ either that the allowance is used up or that requests come too fast; the body an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
+from websearch_core.errors import QuotaExhausted, ServiceError
 from websearch_core.provider import (
-    LANGUAGES,
     BaseUrl,
     Env,
     Flow,
     Key,
     Limits,
-    QuotaExhausted,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
     as_number,
     as_object,
     as_objects,
-    as_text,
     check_options,
     collect_pages,
     date_range,
     decode,
+    drop_none,
     error_for,
     find_language,
-    find_message,
-    given,
     parse_results,
     provider,
 )
+from websearch_core.provider._codes import LANGUAGES
+from websearch_core.provider._http import as_json, find_message
 
 
 @provider
@@ -58,14 +53,16 @@ class OpenAlex:
     """
 
     name = "openalex"
-    label = "OpenAlex"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "language", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=10_000)
-    about: ClassVar[Service] = Service(
-        api_urls=("https://developers.openalex.org/api-reference/authentication",),
+    options = frozenset({"topic", "time_range", "after", "before", "language", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    topics = frozenset({"academic"})
+    languages = LANGUAGES
+    limits = Limits(results_per_request=100, results=10_000)
+    about = Service(
+        api_urls=(
+            "https://developers.openalex.org/api-reference/works/list-works",
+            "https://developers.openalex.org/api-reference/authentication",
+        ),
         signup_url="https://openalex.org/settings/api",
         free_allowance="USD 1 a day with a free key, a tenth of that without: about 1,000 and 100 searches",
         price="USD 1 per 1,000 searches",
@@ -88,8 +85,8 @@ class OpenAlex:
             results = parse_results(
                 body.get("results"),
                 self.name,
-                title=lambda work: work.get("title") or work.get("display_name"),
-                url=_url,
+                title=("title", "display_name"),
+                url=("doi", "primary_location.landing_page_url", "id"),
                 snippet=_abstract,
                 score="relevance_score",
                 published="publication_date",
@@ -102,7 +99,7 @@ class OpenAlex:
                 results=results,
                 provider=self.name,
                 cost=as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
-                usage=given({"usd_remaining": as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
+                usage=drop_none({"usd_remaining": as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
                 raw=body,
             )
             return page, isinstance(total, int) and (number + 1) * size < total
@@ -120,22 +117,14 @@ class OpenAlex:
             **query.extra,
         }
         key = {"api_key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/works", params=given(params), secret_params=key)
+        return Request(url=f"{self.base_url}/works", params=drop_none(params), secret_params=key)
 
     def _too_many(self, response: Response) -> ServiceError:
         """Distinguish a used-up allowance, which returns at midnight UTC, from a pace that is too fast."""
-        try:
-            words = find_message(response.json()) or ""
-        except (ValueError, RecursionError):
-            words = ""
+        words = find_message(as_json(response)) or ""
         left = as_number(response.headers.get("x-ratelimit-remaining-usd"))
         is_used_up = "budget" in words.lower() or response.headers.get("x-ratelimit-remaining") == "0" or left == 0
         return error_for(response, self, detail=words, kind=QuotaExhausted if is_used_up else None)
-
-
-def _url(work: Mapping[str, Any]) -> Any:
-    place = as_object(work.get("primary_location"))
-    return as_text(work.get("doi")) or as_text(place.get("landing_page_url")) or work.get("id")
 
 
 def _authors(work: Mapping[str, Any]) -> list[Any]:

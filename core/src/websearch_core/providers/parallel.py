@@ -1,60 +1,48 @@
 """
 Parallel: search with dense extracts for agents, and the contents of pages.
 
-https://docs.parallel.ai/api-reference/search/search
-https://docs.parallel.ai/api-reference/extract/extract
-
-The key is read from ``PARALLEL_API_KEY``. The extracts, in Markdown, become the ``content`` of a result. No paging, and
-no way to end a period with ``before``. If a query has both allowed and blocked domains, the blocked ones are filtered
-out here. Parallel knows only some countries; an answer for another one has a note.
+The extracts, in Markdown, become the ``content`` of a result. No paging, and no way to end a period with ``before``. If
+a query has both allowed and blocked domains, the blocked ones are filtered out here. Parallel knows only some
+countries; an answer for another one has a note.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
+from websearch_core._text.urls import serialize
+from websearch_core.errors import Blocked, PageNotFound, ServiceError, TimedOut, UnsupportedContent, WebSearchError
 from websearch_core.provider import (
-    LOWER_COUNTRIES,
     BaseUrl,
-    Blocked,
     Env,
     Flow,
     FoundFile,
     Key,
     Limits,
     Page,
-    PageNotFound,
-    Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TimedOut,
-    UnsupportedContent,
-    WebSearchError,
     as_object,
     as_text,
-    as_texts,
     check_options,
-    check_pages,
     date_range,
     decode,
+    drop_none,
     find_country,
-    find_records,
-    first_heading,
-    given,
     page_error,
-    parse_date,
+    parse_page,
+    parse_pages,
     parse_results,
     parse_usage,
-    plain_text,
     post_json,
     provider,
-    read_alone,
-    serialize,
-    take_results,
 )
+from websearch_core.provider._codes import LOWER_COUNTRIES
+from websearch_core.provider._http import as_texts, find_kind
+from websearch_core.provider._reading import find_records, read_alone
+from websearch_core.provider._results import take_results
 
 _QUERY_LENGTH = 200
 _FAILURES: dict[str, type[ServiceError]] = {
@@ -80,14 +68,11 @@ class Parallel:
     """
 
     name = "parallel"
-    label = "Parallel"
-    options: ClassVar[frozenset[str]] = frozenset(
-        {"allowed_domains", "blocked_domains", "time_range", "after", "country"}
-    )
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
-    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
-    limits: ClassVar[Limits] = Limits(query_length=5000, pages_per_request=20)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "country"})
+    emulated = frozenset({"time_range"})
+    countries = LOWER_COUNTRIES
+    limits = Limits(query_length=5000, pages_per_request=20)
+    about = Service(
         api_urls=(
             "https://docs.parallel.ai/api-reference/search/search",
             "https://docs.parallel.ai/api-reference/extract/extract",
@@ -107,7 +92,7 @@ class Parallel:
         """Search."""
         check_options(query, self)
         payload = {**self._payload(query), **query.extra}
-        body = self._body((yield post_json(self, "search", payload, headers=self._headers())), "search")
+        body = decode((yield post_json(self, "search", payload, headers=self._headers())), self)
         items, notes = take_results(body, self.name)
         return SearchResponse(
             query=query.text,
@@ -128,26 +113,23 @@ class Parallel:
         sent = [serialize(url) for url in urls]
         payload = {"urls": sent, "advanced_settings": {"full_content": True}}
         response = yield post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
-        body = self._body(response, "read")
+        body = decode(response, self, verb="read")
         results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("errors"))
-        pages = [self._read(*found) for found in zip(urls, results, failures, strict=True)]
-        return check_pages(self, pages, usage=parse_usage(body.get("usage")))
+        return parse_pages(self._read, urls, results, failures, usage=parse_usage(body.get("usage")))
 
-    def _read(self, url: str, found: dict[str, Any] | None, failure: dict[str, Any] | None) -> Page | ServiceError:
+    def _read(self, url: str, found: dict[str, Any] | None, failure: dict[str, Any] | None) -> Page:
         if found is None:
             what = as_object(failure)
-            words = str(what.get("error_type")).lower()
-            kind = next((kind for word, kind in _FAILURES.items() if word in words), None)
-            return page_error(self, status=what.get("http_status_code"), kind=kind, detail=what.get("content") or words)
+            words = what.get("error_type")
+            kind = find_kind(words, _FAILURES)
+            raise page_error(self, status=what.get("http_status_code"), kind=kind, detail=what.get("content") or words)
         whole = as_text(found.get("full_content"))
-        text = whole or _excerpts(found)
-        return Page(
-            url=url,
-            final_url=url,
-            title=plain_text(found.get("title"))[:300] or first_heading(text),
-            content=text,
-            published=parse_date(found.get("publish_date")),
-            provider=self.name,
+        return parse_page(
+            self,
+            url,
+            whole or _excerpts(found),
+            title=found.get("title"),
+            published=found.get("publish_date"),
             notes=() if whole else ("parallel returned only extracts of the page",),
         )
 
@@ -161,21 +143,18 @@ class Parallel:
         settings = {
             "max_results": query.limit,
             "location": find_country(query, self),
-            "source_policy": given(sources) or None,
+            "source_policy": drop_none(sources) or None,
         }
-        return given({
+        return drop_none({
             "objective": query.text,
             "search_queries": [_shorten(query.text)],
             "mode": self.mode,
             "max_chars_total": self.max_chars_total,
-            "advanced_settings": given(settings) or None,
+            "advanced_settings": drop_none(settings) or None,
         })  # fmt: skip
 
     def _headers(self) -> dict[str, str]:
         return {"X-Api-Key": self.api_key.get_secret_value()}
-
-    def _body(self, response: Response, verb: str) -> dict[str, Any]:
-        return decode(response, self, verb=verb)
 
 
 def _shorten(text: str) -> str:

@@ -1,26 +1,20 @@
 """
 Perplexity Search: the ranked results behind Perplexity's answers, with long extracts and without a written answer.
 
-https://docs.perplexity.ai/api-reference/search-post
-https://docs.perplexity.ai/guides/search-guide
-
-The key is read from ``PERPLEXITY_API_KEY`` or ``PPLX_API_KEY``. At most 20 results; no paging. Perplexity takes either
-allowed or blocked domains, at most 20 of them; other blocked ones are filtered out here. ``topic`` ``academic``
-searches papers, ``finance`` filings with the SEC. `max_tokens_per_page` sets how long the extracts are.
+At most 20 results; no paging. Perplexity takes either allowed or blocked domains, at most 20 of them; other blocked
+ones are filtered out here. ``topic`` ``academic`` searches papers, ``finance`` filings with the SEC.
+`max_tokens_per_page` sets how long the extracts are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import PositiveInt
 
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError
 from websearch_core.provider import (
-    COUNTRIES,
-    LANGUAGES,
-    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
@@ -28,26 +22,24 @@ from websearch_core.provider import (
     Key,
     Limits,
     Price,
-    QuotaExhausted,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    UnsupportedOption,
     as_object,
     as_text,
-    bearer,
     check_options,
     collect_pages,
     decode,
+    drop_none,
     find_country,
     find_language,
-    given,
     parse_results,
     post_json,
     provider,
-    take_results,
 )
+from websearch_core.provider._codes import COUNTRIES, LANGUAGES
+from websearch_core.provider._http import bearer
+from websearch_core.provider._results import take_results
 
 _MAX_RESULTS = 20
 _MAX_DOMAINS = 20
@@ -70,15 +62,18 @@ class Perplexity:
 
     name = "perplexity"
     label = "Perplexity Search"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic",
     })  # fmt: skip
-    topics: ClassVar[frozenset[str]] = frozenset(_MODES)
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
-    about: ClassVar[Service] = Service(
-        api_urls=("https://docs.perplexity.ai/api-reference/search-post",),
+    topics = frozenset(_MODES)
+    countries = COUNTRIES
+    languages = LANGUAGES
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, allowed_domains=_MAX_DOMAINS)
+    about = Service(
+        api_urls=(
+            "https://docs.perplexity.ai/api-reference/search-post",
+            "https://docs.perplexity.ai/guides/search-guide",
+        ),
         signup_url="https://www.perplexity.ai/account/api",
         price="USD 5 per 1,000 requests",
         prices=(Price(usd=0.005, by_request=True),),
@@ -112,7 +107,7 @@ class Perplexity:
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
         language = find_language(query, self)
-        return given({
+        return drop_none({
             "query": query.text,
             "max_results": size,
             "max_tokens": self.max_tokens,
@@ -128,9 +123,6 @@ class Perplexity:
 
     def _domains(self, query: SearchQuery) -> list[str]:
         """Return the domain filter: allowed domains, or blocked ones, which have a minus sign; never both."""
-        if len(query.allowed_domains) > _MAX_DOMAINS:
-            message = f"perplexity takes at most {_MAX_DOMAINS} allowed domains"
-            raise UnsupportedOption(message, options=["allowed_domains"], provider=self.name)
         blocked = query.blocked_domains[:_MAX_DOMAINS]  # the others are filtered out here
         return list(query.allowed_domains) or [f"-{domain}" for domain in blocked]
 

@@ -1,59 +1,50 @@
 """
 SearchApi: the results of Google, as JSON.
 
-https://www.searchapi.io/docs/google
-
-The key is read from ``SEARCHAPI_API_KEY``. A page has ten results and is one search of the plan; ``topic`` ``news``
-searches Google News, ``academic`` Google Scholar. Images are a separate search, and count as one. Domain filters
-become ``site:`` in the query. An answer without results has an ``error`` text, which is not a failure.
+A page has ten results and is one search of the plan; ``topic`` ``news`` searches Google News, ``academic`` Google
+Scholar. Images are a separate search, and count as one. Domain filters become ``site:`` in the query. An answer without
+results has an ``error`` text, which is not a failure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
 from websearch_core.provider import (
-    COUNTRIES,
-    GOOGLE_RESULT_LANGUAGES,
-    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
     Image,
     Key,
     Limits,
-    QuotaExhausted,
     Request,
-    Response,
     SearchQuery,
     SearchResponse,
-    SearchResult,
     Service,
-    ServiceError,
-    Unavailable,
     as_object,
-    as_objects,
     as_text,
-    bearer,
-    check_options,
-    collect_pages,
     decode,
+    drop_none,
     error_for,
-    given,
-    google_answer,
-    google_authors,
-    google_filters,
-    google_years,
     parse_images,
-    parse_results,
     provider,
     with_sites,
 )
+from websearch_core.provider._codes import COUNTRIES
+from websearch_core.provider._http import bearer, find_kind
+from websearch_core.provider.google import (
+    GOOGLE_RESULT_LANGUAGES,
+    find_google,
+    google_filters,
+    google_years,
+    search_google,
+)
 
-_ENGINES = {"general": "google", "news": "google_news", "academic": "google_scholar"}
+_ENGINES = {"general": "google", "news": "google_news", "academic": "google_scholar", "images": "google_images"}
 _EMPTY = ("return any results", "returned any results", "no results")
 _USED_UP = ("run out", "used all", "upgrade", "exceeded your", "monthly", "credits")
+_KINDS: dict[str, type[ServiceError]] = {**dict.fromkeys(_USED_UP, QuotaExhausted), "api key": AuthenticationError}
 
 
 @provider
@@ -68,17 +59,16 @@ class SearchApi:
     """
 
     name = "searchapi"
-    label = "SearchApi"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "images", "page",
     })  # fmt: skip
-    topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=10)
-    about: ClassVar[Service] = Service(
+    topics = frozenset({"news", "academic"})
+    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries = COUNTRIES
+    languages = GOOGLE_RESULT_LANGUAGES
+    limits = Limits(results_per_request=10)
+    about = Service(
         api_urls=("https://www.searchapi.io/docs/google",),
         signup_url="https://www.searchapi.io/users/sign_up",
         free_allowance="100 searches once",
@@ -90,86 +80,43 @@ class SearchApi:
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
-        images: tuple[Image, ...] = ()
-        if query.images:
-            body = self._body((yield self._request(query, {"engine": "google_images"})))
-            images = parse_images(body.get("images"), url=_original, description="title", page_url=_source)
-            images = images[: query.limit]
+        return (yield from search_google(query, self, self._ask, _find_items, _find_images))
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-            page_number = {"page": number + 1} if number else {}
-            body = self._body((yield self._request(query, {"engine": _ENGINES[query.topic], **page_number})))
-            items = body.get("organic_results")
-            if items is None and ("error" in body or "search_metadata" in body):  # Google found nothing
-                items = []
-            results = parse_results(items, self.name, url="link", published=_date, author=_authors)
-            related = (as_text(one.get("query")) for one in as_objects(body.get("related_searches")))
-            page = SearchResponse(
-                query=query.text,
-                results=results,
-                provider=self.name,
-                answer=google_answer(body),
-                images=images,
-                suggestions=tuple(filter(None, related)),
-                request_id=as_text(as_object(body.get("search_metadata")).get("id")),
-                raw=body,
-            )
-            following = as_text(as_object(body.get("pagination")).get("next"))
-            return page, following is not None or len(results) >= size
+    find_engines = find_google
 
-        return (yield from collect_pages(query, self, fetch, fixed=True))
-
-    def find_engines(self, _: SearchResult, /) -> tuple[str, ...]:
-        """Return the search engine behind a result."""
-        return ("google",)
-
-    def _request(self, query: SearchQuery, more: Mapping[str, Any]) -> Request:
+    def _ask(self, query: SearchQuery, topic: str, number: int) -> Flow[dict[str, Any]]:
         params = {
             "q": with_sites(query),
-            **self._period(query),
+            **(google_years(query, self) if query.topic == "academic" else _period(query)),
             **google_filters(query, self),
-            **more,
+            "engine": _ENGINES[topic],
+            "page": number + 1 if number else None,
             **query.extra,
         }
-        return Request(url=f"{self.base_url}/search", params=given(params), headers=bearer(self.api_key))
-
-    def _period(self, query: SearchQuery) -> dict[str, Any]:
-        """Return the dates of the query, in American order."""
-        if query.topic == "academic":
-            return google_years(query, self)
-        return {
-            "time_period": f"last_{query.time_range}" if query.time_range else None,
-            "time_period_min": f"{query.after:%m/%d/%Y}" if query.after else None,
-            "time_period_max": f"{query.before:%m/%d/%Y}" if query.before else None,
-        }
-
-    def _body(self, response: Response) -> dict[str, Any]:
-        body = decode(response, self, kind=_kind)
+        response = yield Request(url=f"{self.base_url}/search", params=drop_none(params), headers=bearer(self.api_key))
+        body = decode(response, self, kind=_KINDS)
         problem = as_text(body.get("error"))
         if problem and not any(words in problem.lower() for words in _EMPTY):
-            raise error_for(response, self, detail=problem, kind=_kind(body) or Unavailable)
+            raise error_for(response, self, detail=problem, kind=find_kind(problem, _KINDS) or Unavailable)
         return body
 
 
-def _kind(body: Any) -> type[ServiceError] | None:
-    words = str(as_object(body).get("error")).lower()
-    if any(part in words for part in _USED_UP):
-        return QuotaExhausted
-    return AuthenticationError if "api key" in words else None
+def _period(query: SearchQuery) -> dict[str, Any]:
+    """Return the dates of the query, in American order."""
+    return {
+        "time_period": f"last_{query.time_range}" if query.time_range else None,
+        "time_period_min": f"{query.after:%m/%d/%Y}" if query.after else None,
+        "time_period_max": f"{query.before:%m/%d/%Y}" if query.before else None,
+    }
 
 
-def _date(item: Mapping[str, Any]) -> Any:
-    return item.get("iso_date") or item.get("date")
+def _find_items(body: dict[str, Any], _: str) -> tuple[Any, bool | None]:
+    items = body.get("organic_results")
+    if items is None and ("error" in body or "search_metadata" in body):  # Google found nothing
+        items = []
+    following = as_text(as_object(body.get("pagination")).get("next"))
+    return items, True if following else None
 
 
-def _authors(item: Mapping[str, Any]) -> Any:
-    return item.get("authors") or google_authors(item.get("publication"))
-
-
-def _original(image: Mapping[str, Any]) -> Any:
-    return as_object(image.get("original")).get("link")
-
-
-def _source(image: Mapping[str, Any]) -> Any:
-    return as_object(image.get("source")).get("link")
+def _find_images(body: dict[str, Any]) -> tuple[Image, ...]:
+    return parse_images(body.get("images"), url="original.link", description="title", page_url="source.link")

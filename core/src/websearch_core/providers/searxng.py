@@ -1,8 +1,6 @@
 """
 SearXNG: your own metasearch server.
 
-https://docs.searxng.org/dev/search_api.html
-
 Needs ``base_url``, from ``SEARXNG_URL``, ``SEARXNG_BASE_URL`` or ``SEARX_HOST``. JSON is off by default and answered
 with 403: add ``json`` under ``search: formats:`` in the server's ``settings.yml``. Public servers discourage programs
 and allow four calls an hour. The number of results cannot be set, so a larger limit requests more pages, and a later
@@ -16,15 +14,14 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from websearch_core.errors import AuthenticationError, Unavailable, UnsupportedOption
 from websearch_core.provider import (
     FREE,
-    AuthenticationError,
     BaseUrl,
-    Batch,
     Env,
     Flow,
     FoundFile,
@@ -35,31 +32,26 @@ from websearch_core.provider import (
     SearchResponse,
     SearchResult,
     Service,
-    Unavailable,
-    UnsupportedOption,
     as_object,
     as_objects,
-    as_texts,
-    bearer,
     check_options,
     decode,
     error_for,
     follow_pages,
-    match_language,
     parse_images,
     parse_results,
-    plain_text,
     provider,
-    quote_commands,
-    redact,
-    take_results,
     with_sites,
 )
+from websearch_core.provider._http import as_texts, bearer, quote_commands, redact
+from websearch_core.provider._languages import match_language
+from websearch_core.provider._results import plain_text, take_results
 
 _CATEGORIES = {"academic": "science", "code": "it"}
 _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
 _CHINESE = {"zh-hans": "zh-CN", "zh-hant": "zh-TW"}
 _MAX_PAGES = 10
+_PUBLISHED = ("pubdate", "publishedDate")  # made for programs; in old versions, text in the user's language
 _ENGINES = frozenset({
     "arxiv", "ask", "baidu", "bing", "bing news", "brave", "brave.news", "crowdview", "crossref", "duckduckgo",
     "duckduckgo news", "github", "google", "google news", "google scholar", "mojeek", "mojeek news", "mwmbl", "naver",
@@ -90,14 +82,13 @@ class SearXNG:
     """
 
     name = "searxng"
-    label = "SearXNG"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "images",
         "page",
     })  # fmt: skip
-    emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
-    topics: ClassVar[frozenset[str]] = frozenset({"academic", "code", "news"})
-    about: ClassVar[Service] = Service(
+    emulated = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
+    topics = frozenset({"academic", "code", "news"})
+    about = Service(
         api_urls=("https://docs.searxng.org/dev/search_api.html",),
         free_allowance="everything: it is free software, on your own server",
         prices=FREE,
@@ -116,9 +107,9 @@ class SearXNG:
         """Search, page by page until the limit is reached or a page has nothing new."""
         check_options(query, self)
 
-        def fetch(number: int) -> Flow[Batch]:
+        def fetch(number: int) -> Flow[tuple[SearchResponse, int]]:
             body = self._body((yield self._request(query, number)))
-            return Batch(response=self._response(query, body), following=number + 1)
+            return self._response(query, body), number + 1
 
         skip = (query.page - 1) * query.limit  # the pages of a server have any length
         found = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
@@ -132,7 +123,7 @@ class SearXNG:
     def _request(self, query: SearchQuery, page: int) -> Request:
         categories = [_CATEGORIES.get(query.topic, query.topic)] if not self.engines else []
         params = {
-            "q": _words(query),
+            "q": quote_commands(with_sites(query), "!:<"),  # these signs would be commands, or redirects
             "format": "json",
             "categories": ",".join([*categories, *(["images"] if query.images else [])]) or None,
             "engines": ",".join(self.engines) or None,
@@ -160,7 +151,7 @@ class SearXNG:
         return {"Authorization": f"Basic {b64encode(self.api_key.get_secret_value().encode()).decode()}"}
 
     def _body(self, response: Response) -> dict[str, Any]:
-        if response.status == 403 and b"<" in response.content[:200]:
+        if response.status == 403 and not response.content.lstrip().startswith(b"{"):  # a page, or words of a proxy
             hint = "the server does not answer in JSON; add json under 'search: formats:' in its settings.yml"
             raise error_for(response, self, hint=hint, kind=AuthenticationError)
         if 300 <= response.status < 400:
@@ -175,7 +166,7 @@ class SearXNG:
         rest = [item for item in items if item not in images]
         boxes = as_objects(body.get("infoboxes"))
         results = parse_results(
-            [*filter(None, map(_page_of, boxes)), *rest], self.name, snippet="content", published=_published
+            [*filter(None, map(_page_of, boxes)), *rest], self.name, snippet="content", published=_PUBLISHED
         )
         answer = _answer(body) or next(filter(None, (plain_text(box.get("content")) for box in boxes)), None)
         unresponsive = _unresponsive(body)
@@ -211,16 +202,6 @@ class SearXNG:
         if query.topic != "general":
             notes.append(f"only the configured engines were asked, whether or not they are for {query.topic}")
         return notes
-
-
-def _words(query: SearchQuery) -> str:
-    """Return the text to send; words that begin with one of these signs would be commands, or redirects."""
-    return quote_commands(with_sites(query), "!:<")
-
-
-def _published(item: Mapping[str, Any]) -> Any:
-    """Return ``pubdate``, made for programs; in old versions ``publishedDate`` is text in the user's language."""
-    return item.get("pubdate") or item.get("publishedDate")
 
 
 def _language(query: SearchQuery) -> str | None:

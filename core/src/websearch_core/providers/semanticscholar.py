@@ -1,8 +1,6 @@
 """
 Semantic Scholar: a search engine for scholarly papers, with abstracts and summaries of one sentence.
 
-https://api.semanticscholar.org/api-docs/graph#tag/Paper-Data/operation/get_graph_paper_relevance_search
-
 Works without a key, but all callers without one share a small rate and are often refused. A free key comes from
 ``SEMANTIC_SCHOLAR_API_KEY`` or ``S2_API_KEY``, and allows one request a second. At most 1000 results. Words with a
 hyphen match nothing, so hyphens between letters are sent as blanks.
@@ -12,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.provider import (
     FREE,
@@ -25,13 +23,12 @@ from websearch_core.provider import (
     SearchQuery,
     SearchResponse,
     Service,
-    as_object,
     as_text,
     check_options,
     collect_pages,
     date_range,
     decode,
-    given,
+    drop_none,
     parse_results,
     provider,
 )
@@ -52,11 +49,11 @@ class SemanticScholar:
 
     name = "semanticscholar"
     label = "Semantic Scholar"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=1000, requests_per_second=1)
-    about: ClassVar[Service] = Service(
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    topics = frozenset({"academic"})
+    limits = Limits(results_per_request=100, results=1000, requests_per_second=1)
+    about = Service(
         api_urls=("https://api.semanticscholar.org/api-docs/graph",),
         signup_url="https://www.semanticscholar.org/product/api#api-key-form",
         free_allowance="keyless, at a rate that all callers share; a request a second with a free key",
@@ -79,7 +76,7 @@ class SemanticScholar:
             body = decode(response, self)
             items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
             results = parse_results(
-                items, self.name, url=_url, snippet=_snippet, published=_published, author="authors"
+                items, self.name, url=_url, snippet=("abstract", "tldr.text"), published=_published, author="authors"
             )
             page = SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
             return page, isinstance(body.get("next"), int)
@@ -97,16 +94,12 @@ class SemanticScholar:
             **query.extra,
         }
         key = {"x-api-key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/paper/search", params=given(params), headers=key)
+        return Request(url=f"{self.base_url}/paper/search", params=drop_none(params), headers=key)
 
 
 def _url(paper: Mapping[str, Any]) -> Any:
     number = as_text(paper.get("paperId"))
     return as_text(paper.get("url")) or (f"https://www.semanticscholar.org/paper/{number}" if number else None)
-
-
-def _snippet(paper: Mapping[str, Any]) -> Any:
-    return as_text(paper.get("abstract")) or as_object(paper.get("tldr")).get("text")
 
 
 def _published(paper: Mapping[str, Any]) -> Any:

@@ -1,9 +1,6 @@
 """
 Stack Exchange: questions of Stack Overflow and its 180 sister sites, with the text of the question.
 
-https://api.stackexchange.com/docs/advanced-search
-https://api.stackexchange.com/docs/throttle
-
 Works without a key for 300 requests a day from one address; a free key, from ``STACKEXCHANGE_API_KEY``, allows 10,000.
 The service takes it only in the URL. ``site`` chooses the site. If the service asks for a pause before the next page,
 there is one. Every answer says how many requests are left for the day: see ``usage``.
@@ -13,40 +10,37 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
+from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, ServiceError, Unavailable
+from websearch_core.flow import Sleep
 from websearch_core.provider import (
     FREE,
-    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
     FoundFile,
     Key,
     Limits,
-    QuotaExhausted,
-    RateLimited,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    Sleep,
-    Unavailable,
     as_number,
     as_object,
     as_text,
     check_options,
     collect_pages,
     date_range,
-    decode_json,
+    decode,
+    drop_none,
     error_for,
-    given,
-    midnight,
     parse_results,
     provider,
 )
+from websearch_core.provider._dates import midnight
+from websearch_core.provider._http import as_json
 
 _KINDS: dict[str, type[ServiceError]] = {
     "throttle_violation": RateLimited, "temporarily_unavailable": Unavailable, "internal_error": Unavailable,
@@ -72,12 +66,12 @@ class StackExchange:
 
     name = "stackexchange"
     label = "Stack Exchange"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    topics: ClassVar[frozenset[str]] = frozenset({"code"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, requests_per_second=30)
-    about: ClassVar[Service] = Service(
-        api_urls=("https://api.stackexchange.com/docs",),
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
+    topics = frozenset({"code"})
+    limits = Limits(results_per_request=100, requests_per_second=30)
+    about = Service(
+        api_urls=("https://api.stackexchange.com/docs/advanced-search", "https://api.stackexchange.com/docs/throttle"),
         signup_url="https://stackapps.com/apps/oauth/register",
         free_allowance="300 requests a day without a key, 10,000 with one",
         price="free",
@@ -110,13 +104,13 @@ class StackExchange:
                 snippet="body",
                 snippet_length=600,
                 published="creation_date",
-                author=lambda item: as_object(item.get("owner")).get("display_name"),
+                author="owner.display_name",
             )
             page = SearchResponse(
                 query=query.text,
                 results=results,
                 provider=self.name,
-                usage=given({"requests_remaining": as_number(body.get("quota_remaining"))}),
+                usage=drop_none({"requests_remaining": as_number(body.get("quota_remaining"))}),
                 raw=body,
             )
             return page, body.get("has_more") is True
@@ -138,17 +132,14 @@ class StackExchange:
             **query.extra,
         }
         key = {"key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/search/advanced", params=given(params), secret_params=key)
+        return Request(url=f"{self.base_url}/search/advanced", params=drop_none(params), secret_params=key)
 
     def _body(self, response: Response) -> dict[str, Any]:
         """Return the answer, or raise the error in it: nearly all have status 400, and a name."""
-        try:
-            body = as_object(response.json())
-        except (ValueError, RecursionError):
-            body = {}
+        body = as_object(as_json(response))
         name, words = as_text(body.get("error_name")), as_text(body.get("error_message")) or ""
         if name is None and response.status == 200:
-            return decode_json(response, self)
+            return decode(response, self)
         kind = _KINDS.get(name or "")
         if "`key`" in words:
             kind = AuthenticationError

@@ -1,25 +1,23 @@
 """
 Tavily: search and page extraction for agents; ``keyless=True`` uses a small free allowance.
 
-https://docs.tavily.com/documentation/api-reference/endpoint/search
-https://docs.tavily.com/documentation/api-reference/endpoint/extract
-
-The key is read from ``TAVILY_API_KEY``. ``keyless=True`` uses the small free allowance per address for callers without
-a key (https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a country boosts its pages but
-does not filter. ``search_depth="advanced"`` gives much better results and costs two credits instead of one. Twenty
-pages are read in one request.
+``keyless=True`` uses the small free allowance per address for callers without a key
+(https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a country boosts its pages but does not
+filter. ``search_depth="advanced"`` gives much better results and costs two credits instead of one. Twenty pages are
+read in one request.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from websearch_core._text.urls import serialize
+from websearch_core.errors import QuotaExhausted, ServiceError, UnsupportedOption, WebSearchError
 from websearch_core.provider import (
-    COUNTRY_NAMES,
     BaseUrl,
     Env,
     Flow,
@@ -28,43 +26,35 @@ from websearch_core.provider import (
     Limits,
     Page,
     Price,
-    QuotaExhausted,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    Unavailable,
-    UnsupportedOption,
-    WebSearchError,
     as_number,
     as_object,
-    as_objects,
     as_text,
-    as_texts,
-    bearer,
     check_options,
-    check_text,
     decode,
     error_for,
     find_country,
-    find_records,
-    first_heading,
-    missing_field_error,
     page_error,
     parse_images,
+    parse_page,
+    parse_pages,
     parse_results,
     parse_usage,
     post_json,
     provider,
-    serialize,
-    take_results,
 )
+from websearch_core.provider._codes import COUNTRY_NAMES
+from websearch_core.provider._declare import missing_field_error
+from websearch_core.provider._http import as_json, as_texts, bearer
+from websearch_core.provider._reading import find_records, read_alone
+from websearch_core.provider._results import take_results
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
 _MAX_RESULTS = 20
 _LONG_WINDOWS = {"hour", "day", "week", "month"}
-_MOST_DOMAINS = {"allowed_domains": 300, "blocked_domains": 150}
 
 
 @provider
@@ -87,17 +77,20 @@ class Tavily:
     """
 
     name = "tavily"
-    label = "Tavily"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic", "images",
     })  # fmt: skip
-    topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
-    limits: ClassVar[Limits] = Limits(
-        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20
-    )
-    countries: ClassVar[Mapping[str, str]] = COUNTRY_NAMES
-    about: ClassVar[Service] = Service(
-        api_urls=("https://docs.tavily.com/documentation/api-reference/introduction",),
+    topics = frozenset({"finance", "news"})
+    limits = Limits(
+        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20,
+        allowed_domains=300, blocked_domains=150,
+    )  # fmt: skip
+    countries = COUNTRY_NAMES
+    about = Service(
+        api_urls=(
+            "https://docs.tavily.com/documentation/api-reference/endpoint/search",
+            "https://docs.tavily.com/documentation/api-reference/endpoint/extract",
+        ),
         signup_url="https://app.tavily.com",
         free_allowance="1,000 credits a month; a small allowance without a key",
         price="about USD 0.008 a credit; a search costs 1 or 2, five pages cost 1 or 2",
@@ -130,7 +123,10 @@ class Tavily:
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
-        self._check(query)
+        check_options(query, self)
+        if query.country and query.topic != "general":
+            message = f"tavily knows countries in general search only, not for {query.topic}"
+            raise UnsupportedOption(message, options=["country"], provider=self.name)
         body = self._body((yield post_json(self, "search", self._payload(query), headers=self._headers())), "search")
         items, notes = take_results(body, self.name)
         results = parse_results(items, self.name, snippet="content", published="published_date", content="raw_content")
@@ -149,10 +145,7 @@ class Tavily:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        (page,) = yield from self.read_many([url])
-        if isinstance(page, WebSearchError):
-            raise page
-        return page
+        return (yield from read_alone(self, url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
@@ -161,43 +154,16 @@ class Tavily:
         response = yield post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
         body = self._body(response, "read")
         results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("failed_results"))
-        usage = parse_usage(body.get("usage"))  # of the whole request: the first page has it
-        pages: list[Page | WebSearchError] = []
-        for url, found, failed in zip(urls, results, failures, strict=True):
-            pages.append(self._page(url, found, usage) if found else self._failure(failed))
-            usage = {} if found else usage
-        return pages
+        return parse_pages(self._read, urls, results, failures, usage=parse_usage(body.get("usage")))
 
-    def _page(self, url: str, found: dict[str, Any], usage: dict[str, float]) -> Page | WebSearchError:
-        text = as_text(found.get("raw_content")) or ""
-        title = first_heading(text)  # Tavily returns no title
-        try:
-            check_text(self, title, text)
-        except ServiceError as error:
-            return error
-        return Page(url=url, final_url=url, title=title, content=text, provider=self.name, usage=usage)
-
-    def _failure(self, failed: dict[str, Any] | None) -> ServiceError:
-        if failed is None:
-            error: ServiceError = Unavailable(
-                "tavily read failed: the page is missing from the answer", provider=self.name
-            )
-        else:
-            reason = as_text(failed.get("error"))
-            status = re.search(r"\b[45]\d\d\b", reason or "")
-            error = page_error(self, status=int(status[0]) if status else None, detail=reason)
+    def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None) -> Page:
+        if found:
+            return parse_page(self, url, as_text(found.get("raw_content")) or "")
+        reason = as_text(as_object(failed).get("error")) or "the page is missing from the answer"
+        status = re.search(r"\b[45]\d\d\b", reason)
+        error = page_error(self, status=status and status[0], detail=reason)
         error.temporary = False  # Tavily has tried again itself
-        return error
-
-    def _check(self, query: SearchQuery) -> None:
-        check_options(query, self)
-        if query.country and query.topic != "general":
-            message = f"tavily knows countries in general search only, not for {query.topic}"
-            raise UnsupportedOption(message, options=["country"], provider=self.name)
-        for option, most in _MOST_DOMAINS.items():
-            if len(getattr(query, option)) > most:
-                message = f"tavily takes at most {most} {option}"
-                raise UnsupportedOption(message, options=[option], provider=self.name)
+        raise error
 
     def _payload(self, query: SearchQuery) -> dict[str, Any]:
         payload: dict[str, Any] = {
@@ -228,7 +194,7 @@ class Tavily:
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
         if problem := _envelope(response):
             raise self._keyless_error(response, problem, verb)
-        return decode(response, self, verb=verb, meanings=_MEANINGS, detail=_detail)
+        return decode(response, self, verb=verb, meanings=_MEANINGS)
 
     def _keyless_error(self, response: Response, problem: dict[str, Any], verb: str) -> ServiceError:
         """Make the error of the tier without a key, whose codes say more than its statuses."""
@@ -248,16 +214,5 @@ def _envelope(response: Response) -> dict[str, Any] | None:
     # Parsed only if it can have this name, which may be escaped, or in UTF-16.
     if not any(sign in response.content for sign in (b'"error"', b"\\u00", b"\0")):
         return None
-    try:
-        problem = as_object(as_object(response.json()).get("error"))
-    except (ValueError, RecursionError):
-        return None
+    problem = as_object(as_object(as_json(response)).get("error"))
     return problem if isinstance(problem.get("code"), str) else None
-
-
-def _detail(body: Any) -> Any:
-    """Return the message: ``{"detail": {"error": "..."}}``, or the first in a list of invalid parameters."""
-    detail = as_object(body).get("detail")
-    for problem in as_objects(detail):
-        return problem.get("msg")
-    return as_object(detail).get("error") or detail

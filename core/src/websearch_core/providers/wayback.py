@@ -1,9 +1,6 @@
 """
 Wayback Machine: the last archived copy of a page that is gone, or that refuses to be read.
 
-https://archive.org/help/wayback_api.php
-https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server
-
 Works without a key. Use it as the last of several readers: ``reader="direct,wayback"``. It asks the Internet Archive
 for the last copy that was not an error, fetches that as it was archived, and reads it with the built-in reader. A note
 says that the text is an archived copy, and of which day. ``until`` reads the page as it was on a day. The archive
@@ -14,32 +11,28 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime
-from typing import Annotated, ClassVar
+from typing import Annotated
 from urllib.parse import urljoin
 
+from websearch_core._text.urls import is_web_url, serialize
+from websearch_core.errors import BadResponse, Blocked, PageNotFound, ServiceError
+from websearch_core.flow import Call
 from websearch_core.provider import (
     FREE,
-    BadResponse,
     BaseUrl,
-    Blocked,
-    Call,
     Flow,
     FoundFile,
     Page,
-    PageNotFound,
     Request,
     Response,
     Service,
-    ServiceError,
-    TooLarge,
+    drop_none,
     error_for,
-    given,
     is_vendor,
-    is_web_url,
     provider,
-    serialize,
-    unexpected_format,
 )
+from websearch_core.provider._http import as_json, unexpected_format
+from websearch_core.provider._reading import parse_response
 
 _BLOCKED = re.compile(rb"AccessControlException|Blocked Site|excluded from the Wayback", re.IGNORECASE)
 _MAX_REDIRECTS = 3
@@ -60,8 +53,11 @@ class Wayback:
 
     name = "wayback"
     label = "Wayback Machine"
-    about: ClassVar[Service] = Service(
-        api_urls=("https://archive.org/help/wayback_api.php",),
+    about = Service(
+        api_urls=(
+            "https://archive.org/help/wayback_api.php",
+            "https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server",
+        ),
         free_allowance="keyless, at the pace of a person",
         price="free",
         prices=FREE,
@@ -84,18 +80,15 @@ class Wayback:
         }
         response = yield Request(
             url=f"{self.base_url}/cdx/search/cdx",
-            params=given(params),
+            params=drop_none(params),
             target=url,
             judge_target=not is_vendor(self),
         )
         stamp, original = self._capture(response)
         response = yield from self._fetch(f"{self.base_url}/web/{stamp}id_/{original}")
-        page: Page = yield Call(_read, response, original, self.max_bytes)
+        page: Page = yield Call(parse_response, self, response, url, original, self.max_bytes, isolate=None)
         day = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).date()
-        copy = f"{self.base_url}/web/{stamp}/{original}"
-        page = page.model_copy(
-            update={"url": url, "final_url": copy, "provider": self.name, "truncated": response.truncated}
-        )
+        page = page.model_copy(update={"final_url": f"{self.base_url}/web/{stamp}/{original}"})
         return page.with_notes(
             f"this is the copy that the Wayback Machine archived on {day}, not the page as it is today"
         )
@@ -106,10 +99,7 @@ class Wayback:
             raise error_for(response, self, verb="read", hint="the archive leaves out this site", kind=Blocked)
         if response.status != 200:
             raise error_for(response, self, verb="read")
-        try:
-            rows = response.json() if response.content.strip() else []
-        except (ValueError, RecursionError) as error:
-            raise unexpected_format(self.name, "read") from error
+        rows = as_json(response) if response.content.strip() else []
         if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) > 1 for row in rows):
             raise unexpected_format(self.name, "read")
         if len(rows) < 2:
@@ -131,16 +121,3 @@ class Wayback:
                 raise error_for(response, self, verb="read", meanings=_MEANINGS)
             copy = following
         raise BadResponse(f"wayback read failed: more than {_MAX_REDIRECTS} redirects", provider=self.name)
-
-
-def _read(response: Response, url: str, max_bytes: int) -> Page:
-    """Parse the copy. The parser is imported here, as in the built-in reader, since searches do without it."""
-    from ..reading import read_bytes
-
-    is_at_limit = len(response.content) >= max_bytes
-    reason = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
-    cut = reason if response.truncated else ""
-    try:
-        return read_bytes(response.content, url, response.headers.get("content-type"), isolate=None, cut=cut)
-    except TooLarge as error:
-        raise TooLarge(f"wayback read failed: {error}", provider=Wayback.name) from error

@@ -1,9 +1,6 @@
 """
 Wikipedia: the articles of the encyclopedia, in the language of the query.
 
-https://www.mediawiki.org/wiki/API:Search
-https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy
-
 Works without a key. Wikimedia refuses programs that do not say who runs them: set the ``contact`` of `Http`, or
 ``WEB_SEARCH_HTTP_CONTACT``. The query's language chooses the Wikipedia. ``base_url`` may be any
 other wiki that runs MediaWiki below ``/w``, in its one language. The date of a result is that of the article's last
@@ -13,25 +10,27 @@ change. Errors have status 200.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote, urlsplit
 
-from websearch_core.provider import (
-    FREE,
+from websearch_core.errors import (
     AuthenticationError,
     BadRequest,
+    RateLimited,
+    ServiceError,
+    Unavailable,
+    UnsupportedOption,
+)
+from websearch_core.provider import (
+    FREE,
     BaseUrl,
     Flow,
     Limits,
-    RateLimited,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    Unavailable,
-    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
@@ -39,9 +38,9 @@ from websearch_core.provider import (
     codes,
     collect_pages,
     decode,
+    drop_none,
     error_for,
     find_language,
-    given,
     parse_results,
     provider,
 )
@@ -66,10 +65,9 @@ class Wikipedia:
     """
 
     name = "wikipedia"
-    label = "Wikipedia"
-    options: ClassVar[frozenset[str]] = frozenset({"language", "page"})
+    options = frozenset({"language", "page"})
     # https://meta.wikimedia.org/wiki/List_of_Wikipedias: those with more than 10,000 articles
-    languages: ClassVar[Mapping[str, str]] = codes("""
+    languages = codes("""
         ab ace af als am an ang anp ar ary arz as ast av avk awa az azb ba ban bar bcl be bg bh bjn bm bn bo bpy
         br bs bug ca ce ceb ckb co crh cs cv cy da de diq dv el eml en eo es et eu fa fi fo fr frr fy ga gan gd
         gl gn gom gu ha hak he hi hif hr hsb ht hu hy hyw ia id ie ig ilo io is it ja jv ka kbp kk km kn ko ku
@@ -78,9 +76,12 @@ class Wikipedia:
         sc scn sco sd se sh si sk sl smn sn so sq sr sr-latn=sr su sv sw szl ta te tg th tk tl tr tt tum tyv uk
         ur uz vec vi vo wa war wo wuu xmf yi yo yue zea zgh zh zh-hant=zh zu
     """)
-    limits: ClassVar[Limits] = Limits(results_per_request=50, results=10_000, query_length=300, concurrent=1)
-    about: ClassVar[Service] = Service(
-        api_urls=("https://www.mediawiki.org/wiki/API:Search",),
+    limits = Limits(results_per_request=50, results=10_000, query_length=300, concurrent=1)
+    about = Service(
+        api_urls=(
+            "https://www.mediawiki.org/wiki/API:Search",
+            "https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy",
+        ),
         free_allowance="keyless, at the pace of a person",
         price="free",
         prices=FREE,
@@ -120,9 +121,8 @@ class Wikipedia:
         if language is None:
             return self.base_url
         if not (urlsplit(self.base_url).hostname or "").endswith(".wikipedia.org"):
-            raise UnsupportedOption(
-                f"{self.name}: this wiki has one language", options=["language"], provider=self.name
-            )
+            message = "wikipedia: this wiki has one language"
+            raise UnsupportedOption(message, options=["language"], provider=self.name)
         return f"https://{language}.wikipedia.org"
 
     def _request(self, wiki: str, query: SearchQuery, offset: int, limit: int) -> Request:
@@ -137,7 +137,7 @@ class Wikipedia:
             "formatversion": 2,
             **query.extra,
         }
-        return Request(url=f"{wiki}/w/api.php", params=given(params))
+        return Request(url=f"{wiki}/w/api.php", params=drop_none(params))
 
     def _body(self, response: Response) -> dict[str, Any]:
         if response.status == 403:

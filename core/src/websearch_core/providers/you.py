@@ -1,21 +1,19 @@
 """
 You.com: web search with several extracts of each page, and the contents of pages.
 
-https://you.com/docs/api-reference/search/v1-search
-https://you.com/docs/api-reference/contents/v1-contents
-
-The key is read from ``YDC_API_KEY``, ``YOUDOTCOM_API_KEY`` or ``YOUCOM_API_KEY``. ``keyless=True`` uses the free
-allowance of about a hundred searches a day per address; reading needs a key. A page has up to 100 results, and there
-are ten. News that You.com adds to an answer come after its web results; it cannot search for news only. If a query has
-both allowed and blocked domains, the blocked ones are filtered out here.
+``keyless=True`` uses the free allowance of about a hundred searches a day per address; reading needs a key. A page has
+up to 100 results, and there are ten. News that You.com adds to an answer come after its web results; it cannot search
+for news only. If a query has both allowed and blocked domains, the blocked ones are filtered out here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
+from websearch_core._text.urls import serialize
+from websearch_core.errors import QuotaExhausted, ServiceError, WebSearchError
 from websearch_core.provider import (
     BaseUrl,
     Env,
@@ -24,39 +22,32 @@ from websearch_core.provider import (
     Key,
     Limits,
     Page,
-    QuotaExhausted,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    WebSearchError,
     as_object,
     as_objects,
     as_text,
-    as_texts,
     check_options,
-    check_pages,
-    closed_range,
     codes,
     collect_pages,
     decode,
+    drop_none,
     find_country,
     find_language,
-    find_records,
-    given,
-    is_web_url,
-    missing_field_error,
     page_error,
+    parse_page,
+    parse_pages,
     parse_results,
-    plain_text,
     post_json,
     provider,
-    read_alone,
-    serialize,
-    unexpected_format,
 )
+from websearch_core.provider._dates import date_span
+from websearch_core.provider._declare import missing_field_error
+from websearch_core.provider._http import as_json, as_texts, unexpected_format
+from websearch_core.provider._reading import find_records, read_alone
 
 _PAGE = 100
 _PAGES = 10
@@ -79,22 +70,22 @@ class You:
 
     name = "you"
     label = "You.com"
-    options: ClassVar[frozenset[str]] = frozenset({
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
-    countries: ClassVar[Mapping[str, str]] = codes("""
+    emulated = frozenset({"limit"})
+    countries = codes("""
         AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US
     """)
-    languages: ClassVar[Mapping[str, str]] = codes("""
+    languages = codes("""
         ar=AR eu=EU bn=BN bg=BG ca=CA zh=ZH-HANS zh-hant=ZH-HANT hr=HR cs=CS da=DA nl=NL en=EN en-gb=EN-GB et=ET fi=FI
         fr=FR gl=GL de=DE el=EL gu=GU he=HE hi=HI hu=HU is=IS it=IT ja=JA kn=KN ko=KO lv=LV lt=LT ms=MS ml=ML mr=MR
         nb=NB pl=PL pt-br=PT-BR pt-pt=PT-PT pa=PA ro=RO ru=RU sr=SR sk=SK sl=SL es=ES sv=SV ta=TA te=TE th=TH tr=TR
         uk=UK vi=VI
     """)
-    limits: ClassVar[Limits] = Limits(results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10)
-    about: ClassVar[Service] = Service(
+    limits = Limits(results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10)
+    about = Service(
         api_urls=(
             "https://you.com/docs/api-reference/search/v1-search",
             "https://you.com/docs/api-reference/contents/v1-contents",
@@ -133,7 +124,7 @@ class You:
         page = SearchResponse(
             query=query.text,
             results=parse_results(
-                [*web, *news], self.name, snippet=_snippet, content=_content,
+                [*web, *news], self.name, snippet=_snippet, content="contents.markdown",
                 published="page_age", author="authors",
             ),
             provider=self.name,
@@ -151,46 +142,35 @@ class You:
         if self.keyless or self.api_key is None:
             raise missing_field_error(type(self), "api_key")
         sent = [serialize(url) for url in urls]
-        payload = given({"urls": sent, "formats": ["markdown", "metadata"], "max_age": self.max_age})
+        payload = drop_none({"urls": sent, "formats": ["markdown", "metadata"], "max_age": self.max_age})
         headers = {"X-Api-Key": self.api_key.get_secret_value()}
         response = yield post_json(self, "contents", payload, headers=headers, target=tuple(urls))
-        records = find_records(sent, self._contents(response))
-        return check_pages(self, [self._read(*found) for found in zip(urls, records, strict=True)])
+        return parse_pages(self._read, urls, find_records(sent, self._contents(response)))
 
-    def _read(self, url: str, found: dict[str, Any] | None) -> Page | ServiceError:
-        text = as_text(as_object(found).get("markdown"))
-        if found is None or text is None:
-            return page_error(self)  # You.com does not say why
-        final = as_text(found.get("url")) or url
-        return Page(
-            url=url,
-            final_url=final if is_web_url(final) else url,
-            title=plain_text(found.get("title"))[:300],
-            content=text,
-            site_name=plain_text(as_object(found.get("metadata")).get("site_name")) or None,
-            provider=self.name,
-        )
+    def _read(self, url: str, record: dict[str, Any] | None) -> Page:
+        found = as_object(record)
+        text = as_text(found.get("markdown"))
+        if text is None:
+            raise page_error(self)  # You.com does not say why
+        site = as_object(found.get("metadata")).get("site_name")
+        return parse_page(self, url, text, title=found.get("title"), final_url=found.get("url"), site_name=site)
 
     def _contents(self, response: Response) -> list[dict[str, Any]]:
         """Return the pages in the answer, which is a list."""
-        if 200 <= response.status < 300 and not response.truncated:
-            try:
-                pages = response.json()
-            except (ValueError, RecursionError):
-                pages = None
-            if isinstance(pages, list):
-                return as_objects(pages)
+        pages = as_json(response)
+        if 200 <= response.status < 300 and isinstance(pages, list) and not response.truncated:
+            return as_objects(pages)
         body = decode(response, self, verb="read", meanings=self._meanings())
         if not isinstance(body.get("results"), list):
             raise unexpected_format(self.name, "read")
         return as_objects(body["results"])
 
     def _payload(self, query: SearchQuery, number: int, size: int) -> dict[str, Any]:
-        return given({
+        return drop_none({
             "query": query.text,
             "count": size,
             "offset": number or None,
-            "freshness": _freshness(query),
+            "freshness": date_span(query),
             "country": find_country(query, self),
             "language": find_language(query, self),
             "safesearch": query.safe_search,
@@ -212,16 +192,5 @@ class You:
         return {429: QuotaExhausted} if self.keyless or self.api_key is None else {}
 
 
-def _freshness(query: SearchQuery) -> str | None:
-    if query.after or query.before:
-        first, last = closed_range(query)
-        return f"{first}to{last}"
-    return query.time_range
-
-
 def _snippet(result: Mapping[str, Any]) -> str:
     return " … ".join(as_texts(result.get("snippets"))) or as_text(result.get("description")) or ""
-
-
-def _content(result: Mapping[str, Any]) -> Any:
-    return as_object(result.get("contents")).get("markdown")

@@ -11,20 +11,19 @@ from __future__ import annotations
 from .._text.choices import Responses
 from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
-from ._excerpt.find import find_phrase
-from ._excerpt.passages import pick_passages
 from ._excerpt.spec import Excerpt, ReadOptions
-from ._excerpt.window import cut_window
-from ._formats import convert
-from ._html.alternates import find_markdown_alternate as find_markdown_alternate
+from ._formats import ReadingOptions, convert
 from ._html.page import read_html
-from ._html.refresh import find_refresh as find_refresh
+from ._html.pointers import find_markdown_alternate as find_markdown_alternate
+from ._html.pointers import find_refresh as find_refresh
 from ._links import Links
 from ._markdown.sanitizer import is_safe as is_safe
 from ._markdown.sanitizer import sanitize as sanitize
-from ._sniff import OFFICE, PDF, media_type, named
+from ._sniff import media_type, named
+from ._types import find_media_type as find_media_type
+from ._types import find_type
 
-__all__ = ["Excerpt", "Links", "ReadOptions", "cut_window", "find_phrase", "pick_passages", "read_bytes", "read_html"]
+__all__ = ["Excerpt", "Links", "ReadOptions", "read_bytes", "read_html"]
 
 
 def read_bytes(
@@ -67,23 +66,15 @@ def read_bytes(
         ConfigurationError: *isolate* is ``True``, and no other process can be started.
 
     """
+    options: ReadingOptions = {"links": links, "comments": comments, "reviews": reviews}
     try:
         if isolate is False:
-            return convert(data, url, content_type, links=links, comments=comments, reviews=reviews)
+            return convert(data, url, content_type, **options)
         from ._isolation.pool import read_isolated  # starts no process yet, but registers the cleanup
 
-        return read_isolated(
-            data,
-            url,
-            content_type,
-            links=links,
-            comments=comments,
-            reviews=reviews,
-            isolate=isolate,
-            processes=processes,
-        )
+        return read_isolated(data, url, content_type, isolate=isolate, processes=processes, **options)
     except UnsupportedContent as error:
-        kind = media_type(data, content_type) if cut else ""
-        if kind != PDF and kind not in OFFICE:
+        kind = media_type(data, content_type)
+        if not cut or (found := find_type(kind, url)) is None or not found.needs_end:
             raise
         raise TooLarge(f"{named(kind)}, {cut}") from error

@@ -124,14 +124,9 @@ class Transcoded(NamedTuple):
 
 def decode(data: bytes, content_type: str | None = None, *, markup: bool = True, most: int | None = None) -> Decoded:
     """
-    Decode the bytes of a page. Never raises, and takes linear time.
+    Decode at most *most* characters of a page, which may end in the middle of one. Never raises, and takes linear time.
 
-    Args:
-        data: The bytes, which may end in the middle of a character.
-        content_type: The value of the HTTP header, if any.
-        markup: Whether to look for a ``<meta charset>`` or an XML declaration too.
-        most: The maximum number of characters to return.
-
+    If it is *markup*, a ``<meta charset>`` or an XML declaration counts too.
     """
     codec, begin = _detect_codec(data, content_type, markup=markup)
     pieces: list[str] = []
@@ -146,15 +141,7 @@ def decode(data: bytes, content_type: str | None = None, *, markup: bool = True,
 
 
 def to_utf8(data: bytes, content_type: str | None = None, *, most: int) -> Transcoded:
-    """
-    Convert the bytes of a page to UTF-8, without a copy if they already are UTF-8.
-
-    Args:
-        data: The bytes, which may end in the middle of a character.
-        content_type: The value of the HTTP header, if any.
-        most: The maximum number of bytes to return.
-
-    """
+    """Convert a page to at most *most* bytes of UTF-8, without a copy if it is that already; else as `decode` does."""
     codec, begin = _detect_codec(data, content_type, markup=True)
     if codec == "utf-8" and len(data) <= most and _is_utf8(data):
         return Transcoded(trim_partial(data[begin:]))
@@ -182,8 +169,8 @@ def _detect_codec(data: bytes, content_type: str | None, *, markup: bool) -> tup
     for bom, codec in _BOMS.items():
         if data.startswith(bom):
             return codec, len(bom)
-    label = _codec_from_header(content_type) or (_codec_from_page(data[:_PRESCAN_SIZE]) if markup else None)
-    return label or _guess_utf16(data) or ("utf-8" if _is_utf8(data) else "cp1252"), 0
+    stated = _find_codec(_find_charset(content_type or "")) or (markup and _codec_from_page(data[:_PRESCAN_SIZE]))
+    return stated or guess_utf16(data) or ("utf-8" if _is_utf8(data) else "cp1252"), 0
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -248,10 +235,6 @@ def _note(codec: str) -> str | None:
     return None
 
 
-def _codec_from_header(content_type: str | None) -> str | None:
-    return _find_codec(_find_charset(content_type or ""))
-
-
 def _codec_from_page(head: bytes) -> str | None:
     """Return the codec that the page declares. A label in ASCII that says UTF-16 means UTF-8."""
     label = _find_meta_label(head)
@@ -306,7 +289,7 @@ def _label(attributes: dict[str, str]) -> str | None:
     return None
 
 
-def _guess_utf16(data: bytes) -> str | None:
+def guess_utf16(data: bytes) -> str | None:
     """Detect UTF-16 without a byte order mark: each Latin letter has a NUL, always on the same side."""
     head = data[:64]
     if len(head) >= 4 and not any(head[1::2]) and all(head[0::2]):

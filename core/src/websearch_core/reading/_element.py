@@ -29,9 +29,6 @@ class Element:
         self.indents: int = (parent.indents if parent else 0) + (name in INDENTS)
         self.verbatim: bool = name == "pre" or (parent is not None and parent.verbatim)
 
-    def __repr__(self) -> str:
-        return f"<{self.name} with {len(self.children)} children>"
-
     def get(self, attribute: str) -> str:
         """Return the value of *attribute*, or an empty string."""
         return self.attributes.get(attribute) or ""

@@ -1,43 +1,40 @@
-"""Convert bytes with the module for their media type."""
+"""Convert bytes with the reader of their type."""
 
 from __future__ import annotations
+
+from typing import TypedDict, Unpack
 
 from .._text.choices import Responses
 from .._text.media_types import HTML
 from ..errors import UnsupportedContent
 from ..models import Page
-from ._documents.markdown import is_markdown, read_markdown
-from ._documents.text import read_text
 from ._html.page import read_html
 from ._links import MAX_LINKS, Links
 from ._markdown.sanitizer import sanitize
-from ._sniff import FEEDS, OFFICE, PDF, declared, is_text, media_type, named
+from ._sniff import declared, media_type, named
+from ._types import Document, find_type
 
 # Headers that are correct but vague: they fit any type that ends like this.
 _VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": "xml", "application/json": "json"}
 
 
-def convert(
-    data: bytes,
-    url: str,
-    content_type: str | None = None,
-    *,
-    links: Links = "keep",
-    comments: Responses | None = None,
-    reviews: Responses | None = None,
-) -> Page:
-    """
-    Read a whole page in this process, with the arguments and errors of `websearch_core.reading.read_bytes`.
+class ReadingOptions(TypedDict, total=False):
+    """What the arguments of the same names of `websearch_core.reading.read_bytes` say."""
 
-    Raises:
-        UnsupportedContent: The bytes are not text.
+    links: Links
+    comments: Responses | None
+    reviews: Responses | None
 
-    """
-    kind = media_type(data, content_type)
+
+def convert(data: bytes, url: str, content_type: str | None = None, **options: Unpack[ReadingOptions]) -> Page:
+    """Read a whole page in this process, with the arguments and errors of `websearch_core.reading.read_bytes`."""
+    kind, links = media_type(data, content_type), options.get("links", "keep")
     if kind in HTML:
-        page = read_html(data, url, content_type, links=links, comments=comments, reviews=reviews)
+        page = read_html(data, url, content_type, **options)
     else:  # our own writer produces safe Markdown already
-        page = _sanitize_page(_read(data, url, kind, content_type, links), links)
+        page = _sanitize_page(
+            _read(Document(data=data, url=url, media_type=kind, content_type=content_type, links=links)), links
+        )
     if links != "keep":
         page = page.model_copy(update={"links": ()})
     stated = declared(content_type)
@@ -58,30 +55,15 @@ def _agree(stated: str, kind: str) -> bool:
     return {stated, kind} <= HTML or (stated in _VAGUE and kind.endswith(_VAGUE[stated]))
 
 
-def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links) -> Page:
-    if kind == PDF:
-        from ._documents.pdf import read_pdf
-
-        return read_pdf(data, url)
-    if kind in OFFICE:
-        from ._documents.office import read_office
-
-        return read_office(data, url, kind)
-    if kind in FEEDS:
-        from ._documents.feed import read_feed
-
-        return read_feed(data, url, kind, content_type, links=links)
-    if kind.startswith("image/"):
-        from ._documents.image import read_image
-
-        return read_image(data, url, kind)
-    if kind.endswith("xml"):
-        from ._documents.sitemap import read_sitemap
-
-        return read_sitemap(data, url, kind, content_type) or read_text(data, url, kind, content_type)
-    if is_markdown(kind, url):
-        return read_markdown(data, url, kind, content_type)
-    if is_text(kind):
-        return read_text(data, url, kind, content_type)
-    unnamed = kind[:200] if named(kind) != kind else None
-    raise UnsupportedContent(f"{named(kind)} has no text that can be read", detail=unnamed)
+def _read(document: Document) -> Page:
+    kind = document.media_type
+    if (found := find_type(kind, document.url)) is None:
+        unnamed = kind[:200] if named(kind) != kind else None
+        raise UnsupportedContent(f"{named(kind)} has no text that can be read", detail=unnamed)
+    try:
+        return found.load_reader()(document)
+    except ImportError as error:
+        if not (extra := found.extra):
+            raise
+        message = f'{named(kind)} needs the extra "{extra}": pip install "websearch-core[{extra}]"'
+        raise UnsupportedContent(message) from error

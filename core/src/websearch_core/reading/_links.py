@@ -24,14 +24,7 @@ _UNSAFE_AFTER_HOST = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))  # on
 
 
 def absolute(href: str | None, base: str) -> str | None:
-    """
-    Resolve *href* against *base*; return None unless the result is an http(s) URL.
-
-    Args:
-        href: The link as written in the page.
-        base: The absolute URL that it is relative to.
-
-    """
+    """Resolve *href* against *base*; return None unless the result is an http(s) URL."""
     if href and len(href) <= _MAX_LENGTH:
         if _ABSOLUTE.fullmatch(href):
             return href

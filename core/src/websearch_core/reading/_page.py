@@ -31,16 +31,7 @@ def _subtag(tag: str) -> str:
 
 
 def make_page(url: str, media_type: str, content: str, **facts: Any) -> Page:
-    """
-    Build a page from all of its Markdown.
-
-    Args:
-        url: The URL it was read from.
-        media_type: Its media type.
-        content: The Markdown.
-        facts: Other fields of `Page`.
-
-    """
+    """Build a page from all of its Markdown, and *facts*: other fields of `Page`."""
     content = content.strip("\n")
     size = len(content)
     known = {"content": content, "content_length": size, "original_length": size, "media_type": media_type}

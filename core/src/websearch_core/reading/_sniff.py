@@ -8,31 +8,19 @@ from __future__ import annotations
 
 import codecs
 import re
+from itertools import chain
 
 from .._text.media_types import HTML, MARKDOWN, parse_media_type
+from . import _types
+from ._charset import guess_utf16
+from ._types import DOCX, EPUB, PPTX, XLSX, is_text
 
-PDF = "application/pdf"
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-EPUB = "application/epub+zip"
-OFFICE = frozenset({DOCX, XLSX, PPTX, EPUB})
-FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 _SAMPLE_SIZE = 1024  # bytes
 _MAX_LENGTH = 255  # characters of a media type (RFC 6838, 4.2)
 
+# How the bytes of files begin that have no text for us.
 _MAGIC = (
-    (rb"\s*%PDF-", "application/pdf"),
-    (rb"\x89PNG\r\n\x1a\n", "image/png"),
-    (rb"GIF8[79]a", "image/gif"),
-    (rb"\xff\xd8\xff", "image/jpeg"),
-    (rb"RIFF....WEBP", "image/webp"),
     (rb"RIFF....WAVE", "audio/wave"),
-    (rb"BM.{4}\x00{4}.{4}[\x0c\x28\x40\x6c\x7c]\x00{3}", "image/bmp"),
-    (rb"II\*\x00|MM\x00\*", "image/tiff"),
-    (rb"\x00\x00\x01\x00", "image/x-icon"),
-    (rb"....ftyp(?:avif|avis)", "image/avif"),
-    (rb"....ftyp(?:heic|heix|heim|heis|hevc|hevx|mif1|msf1)", "image/heic"),
     (rb"....ftypM4A", "audio/mp4"),
     (rb"....ftyp", "video/mp4"),
     (rb"\x1a\x45\xdf\xa3", "video/webm"),
@@ -54,7 +42,7 @@ _MAGIC = (
     (rb"OTTO\x00|\x00\x01\x00\x00\x00[\x04-\x30]", "font/sfnt"),
     (rb"SQLite format 3\x00", "application/vnd.sqlite3"),
 )
-_SIGNATURES = tuple((re.compile(pattern, re.DOTALL), media_type) for pattern, media_type in _MAGIC)
+_UNREADABLE = tuple((re.compile(pattern, re.DOTALL), media_type) for pattern, media_type in _MAGIC)
 _HTML = re.compile(
     rb"\s*(?:<!--(?:(?!-->).)*+-->\s*|<\?xml[^>]*>\s*)*"
     rb"<(?:!doctype\s+html|(?:html|head|body|script|style|title|meta|link|iframe|main|article|section|div|table|font|"
@@ -80,9 +68,7 @@ _JSON_FEED = re.compile(rb"\s*\{.{0,900}\"https:\\?/\\?/jsonfeed\.org\\?/version
 _MIMETYPE = re.compile(
     rb"PK\x03\x04.{26}mimetype(application/(?:epub\+zip|vnd\.oasis\.opendocument(?:\.text)?))", re.DOTALL
 )
-_PART = re.compile(
-    rb"(?:word/(document)|xl/(workbook)|ppt/(presentation))\d{0,3}\.xml|META-INF/(container)\.xml",
-)
+_PART = re.compile(rb"(?:word/(document)|xl/(workbook)|ppt/(presentation))\d{0,3}\.xml|META-INF/(container)\.xml")
 _PART_HEADER = re.compile(rb"PK\x03\x04.{26}(?:" + _PART.pattern + rb")", re.DOTALL)
 _PART_KINDS = {b"document": DOCX, b"workbook": XLSX, b"presentation": PPTX, b"container": EPUB}
 # The same for OLE files, which store the names of their parts in UTF-16.
@@ -94,8 +80,8 @@ _STREAMS = (
 )
 _KNOWN = frozenset(
     {kind for _, kind in _MAGIC} | {kind for _, kind in _STREAMS} | set(_ROOTS.values())
-) | HTML | OFFICE | FEEDS | frozenset({
-    "application/csv", "application/epub+zip", "application/java-archive", "application/javascript", "application/json",
+) | HTML | frozenset({
+    "application/csv", "application/java-archive", "application/javascript", "application/json",
     "application/jsonl", "application/ld+json", "application/msword", "application/ndjson", "application/octet-stream",
     "application/postscript", "application/rtf", "application/sql", "application/toml", "application/x-7z-compressed",
     "application/x-gzip", "application/x-javascript", "application/x-jsonlines", "application/x-ndjson",
@@ -109,8 +95,8 @@ _KNOWN = frozenset(
     "text/vcard", "text/vtt", "text/x-c", "text/x-markdown", "text/x-python", "text/x-rst", "text/xml", "text/yaml",
     "video/mpeg", "video/ogg", "video/quicktime", "video/x-matroska", "video/x-msvideo",
 })  # fmt: skip
+_KINDS = {"audio": "audio", "font": "a font", "image": "an image", "text": "text", "video": "video"}
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-_TEXTS = frozenset("json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv".split())
 # If a server declares one of these for a text, it is right, even if the text begins with a tag.
 _TRUSTED = frozenset({"text/plain", "text/css", "text/javascript"}) | MARKDOWN
 
@@ -129,38 +115,23 @@ def named(media_type: str) -> str:
 
     A server can put whole sentences into a media type that it invents.
     """
-    if media_type in _KNOWN:
+    if media_type in _KNOWN or _types.is_declared(media_type):
         return media_type
     kind = media_type.partition("/")[0]
-    kind = {"font": "a font", "image": "an image"}.get(kind, kind)
-    return (
-        f"{kind} of an unknown type" if kind in {"audio", "a font", "an image", "text", "video"} else "an unknown type"
-    )
-
-
-def is_text(media_type: str) -> bool:
-    """Return whether *media_type* is a kind of text."""
-    kind, _, name = media_type.partition("/")
-    return kind == "text" or name.endswith(("+xml", "+json")) or name in _TEXTS
+    return f"{_KINDS[kind]} of an unknown type" if kind in _KINDS else "an unknown type"
 
 
 def media_type(data: bytes, content_type: str | None = None) -> str:
-    """
-    Detect the media type of *data*. The header counts only where the bytes do not contradict it.
-
-    Args:
-        data: The body, or its beginning.
-        content_type: The value of the HTTP header, if any.
-
-    Returns:
-        A media type such as ``text/html``, without parameters.
-
-    """
+    """Detect the media type of *data*. The header counts only where the bytes do not contradict it."""
     head, stated = data[:_SAMPLE_SIZE], declared(content_type)
-    for signature, kind in _SIGNATURES:
+    signatures = (found for one in _types.TYPES for found in one.magic.items())
+    for signature, kind in chain(signatures, _UNREADABLE):
         if signature.match(head):
             known_better = kind == "application/zip" and stated and not is_text(stated)  # many formats are archives
-            return _look_inside(data, kind) or (stated if stated and known_better else kind)
+            inner = _look_into_archive(data) if kind == "application/zip" else None
+            if kind == "application/x-ole-storage":
+                inner = next((found for name, found in _STREAMS if name.encode("utf-16-le") in data), None)
+            return inner or (stated if stated and known_better else kind)
     narrow = _to_ascii(head)
     if stated in _TRUSTED and not _BINARY.search(narrow):
         return "text/html" if stated in MARKDOWN and _DOCUMENT.match(narrow) else stated
@@ -176,20 +147,6 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
     if stated and (is_text(stated) or stated in HTML or not data):
         return stated
     return _guess(narrow, data)
-
-
-def needs_own_process(kind: str) -> bool:
-    """Return whether nothing but the end of its process bounds the parser of a *kind*: PDF, Office files and XML."""
-    return kind == PDF or kind in OFFICE or kind in FEEDS or (kind.endswith("xml") and kind not in HTML)
-
-
-def _look_inside(data: bytes, kind: str) -> str | None:
-    """Return the media type of what a container holds, if one of its parts reveals it."""
-    if kind == "application/zip":
-        return _look_into_archive(data)
-    if kind == "application/x-ole-storage":
-        return next((inner for name, inner in _STREAMS if name.encode("utf-16-le") in data), None)
-    return None
 
 
 def _look_into_archive(data: bytes) -> str | None:
@@ -224,10 +181,8 @@ def _to_ascii(head: bytes) -> bytes:
     """Convert UTF-16 to ASCII, so that a tag looks like a tag and not like binary data."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return head.decode("utf-16", "ignore").encode("ascii", "replace")
-    if len(head) >= 4 and not any(head[1:64:2]) and all(head[0:64:2]):
-        return head[0::2]
-    if len(head) >= 4 and not any(head[0:64:2]) and all(head[1:64:2]):
-        return head[1::2]
+    if codec := guess_utf16(head):
+        return head[codec == "utf-16-be" :: 2]
     return head.removeprefix(codecs.BOM_UTF8)
 
 

@@ -3,17 +3,7 @@ Load settings: from arguments, else the environment, else files, else the defaul
 
 The first file is the one that ``WEB_SEARCH_CONFIG`` names, else the nearest ``websearch.toml`` or ``[tool.websearch]``
 table of a ``pyproject.toml``, from the working directory up to the root of the project. The second one, with lower
-priority, is the user's own ``websearch.toml``. JSON and YAML are understood too::
-
-    provider = "searxng"             # or a chain: ["tavily", "brave"]
-    reader = "direct"
-    retry = 5                        # or a table: [retry] attempts = 5
-
-    [read_options]
-    max_length = 8_000
-
-    [providers.searxng]
-    base_url = "http://localhost:8888"
+priority, is the user's own ``websearch.toml``. JSON and YAML are understood too.
 
 Environment variables: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_RETRY``, ``WEB_SEARCH_MAX_LENGTH`` and so on, with lists
 separated by commas, and for each provider the variables that its module declares, such as ``BRAVE_API_KEY``.
@@ -28,13 +18,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PrivateAttr, ValidationError
 
-from .._registry import provider_class
+from .._registry import provider_class, registered_name
 from .._text.lists import NO_TEXTS, Texts
 from ..errors import ConfigurationError, InvalidOption
 from ..models import SearchQuery
 from ..models._domains import DomainNames, Domains
 from ..provider._declare import FoundFile
-from ._build import by_name, conceal
+from ._build import conceal
 from ._places import (
     Place,
     build_layer,
@@ -67,8 +57,11 @@ __all__ = [
 ]
 
 
-def _conceal_by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {name: conceal(provider_class(name), given) for name, given in by_name(options).items()}
+def _conceal_keys(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the *options* of providers, with names instead of aliases."""
+    if not all(isinstance(given, Mapping) for given in options.values()):
+        raise ConfigurationError("providers: must map names of providers to mappings of their options")
+    return {registered_name(name): conceal(provider_class(name), given) for name, given in options.items()}
 
 
 def _check_search_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -127,12 +120,12 @@ class Settings(BaseModel):
     budget: Annotated[Spend, FoundFile(narrows=True)] = None
     throttle: Pace = Field(default=None, repr=False)  # the same
     robots: Obey = None
-    search_options: Annotated[SearchOptions, AfterValidator(_check_search_options)] = _NO_OPTIONS
+    search_options: Annotated[SearchOptions, AfterValidator(_check_search_options), PerRun()] = _NO_OPTIONS
     read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(_show), PerRun()] = Field(
         default={}, validate_default=True
     )
     http: HttpDefaults = Field(default={}, validate_default=True)
-    providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(
+    providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_keys)] = Field(
         default_factory=dict, repr=False
     )
     layers: dict[str, dict[str, Any]] = Field(default_factory=dict, repr=False)
@@ -179,20 +172,15 @@ class Settings(BaseModel):
         return cls(**{str(name): value for name, value in mapping.items()})
 
     def override(self, **explicit: object) -> Settings:
-        """
-        Return these settings with those of *explicit* that are not None.
-
-        Raises:
-            ConfigurationError: A value is wrong.
-
-        """
+        """Return these settings with those of *explicit* that are not None; errors as in `load`."""
         settings = type(self).__new__(type(self))
         settings._fill([_as_place(_given(explicit)), *self._places], self._files)  # noqa: SLF001 - see `load`
         return settings
 
     def source(self, *path: str) -> Source:
         """Return the source of a setting, or of a part of one: ``source("timeout", "read")``."""
-        return self._source_of(path)
+        option = self._chosen.get(path)
+        return option.source if option else DEFAULT
 
     def find_layer(self, kind: str) -> Any:
         """Return the layer *kind* of settings files with the options that are set, even if it is switched off."""
@@ -220,15 +208,15 @@ class Settings(BaseModel):
 
     def options(self, name: str) -> Mapping[str, Option]:
         """Return the options set for the provider *name*, with their sources, except its environment variables."""
-        own = {path[2]: option for path, option in self._chosen.items() if path[:2] == ("providers", name) and path[2:]}
-        return {option: one for option, one in own.items() if option != SWITCH}
+        options = options_of(name, self._chosen, "providers")
+        return {option: one for option, one in options.items() if option != SWITCH}
 
     def switched_off(self, provider: str | None = None) -> Source | None:
         """Return what switches *provider* off, or everything; None if nothing does."""
         path = ("providers", provider, SWITCH) if provider else (SWITCH,)
         switch = self._chosen.get(path)
         on = self.enabled if provider is None else switch is None or switch.value
-        return None if on else self._source_of(path)
+        return None if on else self.source(*path)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Settings:
         return self  # a value, whose layers may hold what cannot be copied, such as a rate limiter
@@ -255,10 +243,6 @@ class Settings(BaseModel):
             raise describe_invalid(error, chosen) from None
         self._places, self._chosen, self._files = places, chosen, files
         check_limits(self, chosen)
-
-    def _source_of(self, path: tuple[str, ...]) -> Source:
-        option = self._chosen.get(path)
-        return option.source if option else DEFAULT
 
 
 def _given(explicit: Mapping[str, object]) -> Table:

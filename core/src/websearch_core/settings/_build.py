@@ -8,24 +8,25 @@ settings file may set only fields annotated with `FoundFile`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cache
+from typing import Any, cast, get_type_hints
 from urllib.parse import urlsplit
 
-from pydantic import Secret, SecretStr
+from pydantic import ConfigDict, Secret, SecretStr, TypeAdapter, ValidationError
 
-from .._net.guard import Guard
-from .._registry import registered_name
+from .._text.problems import describe_problem
+from .._text.suggestion import suggest_name
 from .._text.urls import canonicalize, is_this_machine
 from ..errors import ConfigurationError, UnsafeURL
 from ..keys._environ import describe_variable, read_variable
 from ..keys._keys import KeyFromEnvironment, is_in_keyring
-from ..provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
+from ..provider._declare import Destination, construct, environment, field_notes, find_found_file, is_secret
 from ._sources import ARGUMENT, DEFAULT, Option, Source, make_refusal
 
 _KEY = "api_key"
 _log = logging.getLogger(__name__)
-_THIS_MACHINE = Guard.allowing(("127.0.0.0/8", "::1/128"))
+_THIS_MACHINE = "127.0.0.0/8", "::1/128"
 
 
 def collect_options(cls: type[Any], settings: Mapping[str, Option], explicit: Mapping[str, Any]) -> dict[str, Option]:
@@ -38,29 +39,8 @@ def collect_options(cls: type[Any], settings: Mapping[str, Option], explicit: Ma
     }
 
 
-def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """
-    Return the *options* of providers, with names instead of aliases.
-
-    Raises:
-        UnknownProvider: No provider has that name.
-        ConfigurationError: They are not mappings.
-
-    """
-    if not isinstance(options, Mapping) or not all(isinstance(given, Mapping) for given in options.values()):
-        raise ConfigurationError("providers: must map names of providers to mappings of their options")
-    return {registered_name(name): dict(given) for name, given in options.items()}
-
-
 def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
-    """
-    Construct the provider *cls*, which is registered under *name*.
-
-    Raises:
-        MissingKey: Its key is missing; the message names the variable.
-        ConfigurationError: An option is wrong, or a found file may not set it.
-
-    """
+    """Construct the provider *cls*, which is registered under *name*; errors name the variable or the file."""
     fields = field_notes(cls)
     check_entries(cls, options)
     if fields and _KEY not in fields and _KEY in options:
@@ -74,24 +54,37 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
 
 def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
     """
-    Reject options that a found file may not set, as far as this can be known before the provider is built.
+    Raise an error for options that are wrong, or that a found file may not set, in use or not.
 
-    A class without declared fields gets none of them, since its options may do anything. If the class declares its
-    fields, it rejects unknown options itself, from every source.
-
-    Raises:
-        ConfigurationError: A found file may not set one of the options.
-
+    A class without declared fields gets none from a found file, since its options may do anything.
     """
     fields = field_notes(cls)
     for name, option in options.items():
+        if fields and (option.source.written or option.source != ARGUMENT):  # an argument of a call has no place
+            _check_option(cls, name, option)
         if option.source.trusted:
             continue
-        allowed = any(isinstance(note, FoundFile) for note in fields.get(name, ()))
-        if not allowed and (name in fields or not fields):
+        if not find_found_file(fields.get(name, ())) and (name in fields or not fields):
             raise _make_refusal(cls, name, option.source, "may not be set here")
         if name in fields and is_secret(fields[name]) and is_in_keyring(option.value):
             raise _make_refusal(cls, name, option.source, "may not name a keyring here")
+
+
+def _check_option(cls: type[Any], name: str, option: Option) -> None:
+    where, fields = f"{option.source.place}: {option.source.key or name}", field_notes(cls)
+    if name not in fields and name != _KEY:  # a key that is not needed is ignored, with a warning
+        raise ConfigurationError(f"{where}: not an option{suggest_name(name, fields)}")
+    if name not in fields or is_secret(fields[name]):  # whose text may not be looked at here
+        return
+    try:
+        _make_validator(cast("Hashable", cls), name).validate_python(option.value)
+    except ValidationError as error:
+        raise ConfigurationError(f"{where}: {describe_problem(error.errors(include_input=False)[0])}") from None
+
+
+@cache
+def _make_validator(cls: Any, field: str) -> TypeAdapter[Any]:
+    return TypeAdapter(get_type_hints(cls, include_extras=True)[field], config=ConfigDict(arbitrary_types_allowed=True))
 
 
 def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,12 +152,15 @@ def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
 
 def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:
     """Return the trusted value of a limit, else the maximum that its notes allow a found file to set."""
-    limit = next((note.at_most for note in notes if isinstance(note, FoundFile)), None)
+    note = find_found_file(notes)
+    limit = note.at_most if note else None
     return trusted if limit is not None and isinstance(trusted, int | float) else limit
 
 
 def _find_problem(url: Any, source: Source, keys: Iterable[Source]) -> str | None:
     """Return what is wrong with a destination in a found file, or None."""
+    from .._net.guard import Guard  # imported here, because few found files name a destination
+
     if any(key != source for key in keys):
         return "may not be set here for a key that comes from elsewhere"
     try:
@@ -172,7 +168,7 @@ def _find_problem(url: Any, source: Source, keys: Iterable[Source]) -> str | Non
         here = is_this_machine(parts.hostname or "")
         if parts.scheme != "https" and not here:
             return "may not be plain http here, except on this machine"
-        (_THIS_MACHINE if here else Guard()).check(url)
+        Guard.allowing(_THIS_MACHINE if here else ()).check(url)
     except UnsafeURL as error:
         return f"may not be this here ({error})"
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -27,13 +27,13 @@ from ..layers import Layer, layer_class
 from ..layers._amounts import split_texts
 from ..models import describe_problems
 from ..models._domains import Domains, parse_domain
-from ..provider._declare import FoundFile, field_notes, is_secret
+from ..provider._declare import FoundFile, field_notes, find_found_file, is_secret
 from ._build import check_entries, limit_of, too_high
 from ._shapes import SWITCH, Path, flatten
 from ._sources import Option, Source, Table, make_refusal
 from ._values import (
     CONCERNS,
-    FORMER_VARIABLES,
+    FORMER,
     HOMES,
     IN_ENVIRONMENT,
     PARTS,
@@ -56,48 +56,77 @@ def read_environment(fields: Mapping[str, Any]) -> Place:
         ConfigurationError: A variable that should hold JSON does not, or its name has changed.
 
     """
-    for former, now in FORMER_VARIABLES.items():
-        if read_variable(name := name_variable((former,))):
-            raise ConfigurationError(f"environment {describe_variable(name)}: write {now}")
+    for former, (now, value) in FORMER.items():
+        if len(now) == 1 and read_variable(name := name_variable((former,))):
+            example = value.strip('["]')
+            raise ConfigurationError(f"environment {describe_variable(name)}: write {name_variable(now)}={example}")
     place: Place = {}
-    for name in fields:
-        for part in ("", *IN_ENVIRONMENT.get(name, ())):
-            path = (name, part) if part else (name,)
-            if (name in IN_ENVIRONMENT and not part and name != "timeout") or not (
-                value := read_variable(name_variable(path))
-            ):
-                continue
-            source = Source("environment", describe_variable(name_variable(path)))
-            entry: Any = value
-            try:
-                if name in {"providers", "layers"} or (name in CONCERNS and value.lstrip().startswith("{")):
-                    entry = json.loads(value)
-            except (ValueError, RecursionError):
-                raise ConfigurationError(f"{source}: not JSON") from None
-            place |= flatten(Table(source, {name: {part: entry} if part else entry}), fields)
+    whole = [(name,) for name in fields if name not in IN_ENVIRONMENT or name == "timeout"]
+    for path in [*whole, *((name, part) for name, parts in IN_ENVIRONMENT.items() for part in parts)]:
+        variable = name_variable(path)
+        if not (value := read_variable(variable)):
+            continue
+        source = Source("environment", describe_variable(variable))
+        is_json = path[0] in {"providers", "layers"} or (path[0] in CONCERNS and value.lstrip().startswith("{"))
+        try:
+            entry = json.loads(value) if is_json else value
+        except (ValueError, RecursionError):
+            raise ConfigurationError(f"{source}: not JSON") from None
+        place |= flatten(Table(source, {path[0]: {path[1]: entry} if path[1:] else entry}), fields)
     return place
 
 
 def check_place(place: Place, fields: Mapping[str, Any]) -> None:
-    """
-    Reject unknown names, and what a found file may not set.
-
-    Raises:
-        ConfigurationError: There is one; the message says where.
-
-    """
+    """Raise `ConfigurationError` for unknown names, and for what a found file may not set."""
     for path, option in place.items():
-        if path[0] == "layers" and path[1:]:
-            _check_layer(path, option.source)
-        elif path[0] in PARTS and path[1:]:
-            _check_part(path, option.source)
-        elif path[0] == "providers" and path[2:] == (SWITCH,):
+        source = option.source
+        if path[0] == "providers" and path[2:] == (SWITCH,):
             if not isinstance(option.value, bool):
-                raise ConfigurationError(f"{option.source.place}: {option.source.key}: must be true or false")
-        elif len(path) == 3:
-            check_entries(provider_class(path[1]), {path[2]: option})
-        elif len(path) == 1:
-            _check_setting(path[0], option.source, fields)
+                raise ConfigurationError(f"{source.place}: {source.key}: must be true or false")
+        elif path[0] == "providers":
+            check_entries(provider_class(path[1]), dict.fromkeys(path[2:], option))
+        else:
+            if problem := _describe_unknown(path, fields, in_a_file=source.kind != "argument"):
+                raise ConfigurationError(f"{source.place}: {source.key}: {problem}")
+            if not source.trusted and not _is_open(path, fields):
+                raise _make_refusal(path, source, "may not be set here")
+
+
+def _describe_unknown(path: Path, fields: Mapping[str, Any], *, in_a_file: bool) -> str:
+    """Return what to write instead of an unknown setting, or part of one; empty if it is known. Layers check theirs."""
+    group, *parts = path
+    if group == "layers" or (path[0] in fields and not parts):
+        return ""
+    if not parts:
+        now = describe_former(group, in_a_file=in_a_file)
+        return f"write {now}" if now else f"not an option{suggest_name(group, fields)}"
+    part, known = parts[0], PARTS[group]
+    if part in known:
+        return ""
+    if group == "http" and part in Http.__annotations__:
+        return f"only WebSearch(http=Http({part}=...)) takes it"
+    return f"not an option{suggest_name(part, known, OPTION_NAMES)}"
+
+
+def _is_open(path: Path, fields: Mapping[str, Any]) -> bool:
+    """Return whether a found file may set *path*. Layers of other packages may do anything."""
+    if path[0] == "layers" and not path[2:]:  # an empty table adds the layer, too
+        return any(map(find_found_file, field_notes(layer_class(path[1])).values()))
+    return find_found_file(_find_notes(path, fields)) is not None
+
+
+def _find_notes(path: Path, fields: Mapping[str, Any]) -> Sequence[Any]:
+    """Return what says who may set *path*."""
+    match path:
+        case _, _, option if option == SWITCH:
+            return [FoundFile(at_most=True)]
+        case "layers", kind, option:
+            return field_notes(layer_class(kind)).get(option, [FoundFile()])  # making it says that it is unknown
+        case group, part:
+            return PARTS[group][part]
+        case _:
+            notes: Sequence[Any] = fields[path[0]].metadata
+            return notes
 
 
 def merge(places: list[Place]) -> Place:
@@ -109,7 +138,7 @@ def merge(places: list[Place]) -> Place:
             if (
                 isinstance(option.value, Layer)
                 and first.value == CONCERNS.get(path[0])
-                and not _has_options(chosen, first.value)
+                and not options_of(first.value, chosen)
             ):
                 chosen[path] = option  # what is only switched on is the layer that a lower place describes
             if option.source.trusted and not first.source.trusted and first.limit is None:
@@ -135,13 +164,7 @@ def nest(place: Place) -> dict[str, Any]:
 
 
 def find_layer(name: str, place: Place) -> Any:
-    """
-    Return the layer that the setting *name* is: the layer, False if it is switched off, or None if nothing is said.
-
-    Raises:
-        ConfigurationError: An option of it is wrong, or it belongs to another setting.
-
-    """
+    """Return the layer that the setting *name* is, False if it is switched off, or None if nothing is said."""
     if (switch := place.get((name,))) is None or switch.value is False:
         return None if switch is None else False
     if not isinstance(switch.value, str):
@@ -150,19 +173,13 @@ def find_layer(name: str, place: Place) -> Any:
     return build_layer(switch.value, options_of(switch.value, place), switch.source)
 
 
-def options_of(kind: str, place: Place) -> dict[str, Option]:
-    """Return the options that *place* sets for the layer *kind*."""
-    return {path[2]: option for path, option in place.items() if path[:2] == ("layers", kind) and path[2:]}
+def options_of(kind: str, place: Place, table: str = "layers") -> dict[str, Option]:
+    """Return the options that *place* sets for the layer *kind*, or for one of another *table*."""
+    return {path[2]: option for path, option in place.items() if path[:2] == (table, kind) and path[2:]}
 
 
 def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any:
-    """
-    Make the layer that is called *kind* in settings files.
-
-    Raises:
-        ConfigurationError: An option is wrong; the message says where it is.
-
-    """
+    """Make the layer that is called *kind* in settings files; an error says where the wrong option is."""
     cls: Any = layer_class(kind)
     known = list(field_notes(cls))
     for option, one in options.items():
@@ -182,13 +199,7 @@ def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any
 
 
 def check_home(layer: Any, name: str = "layers") -> None:
-    """
-    Check that *layer* stands in the setting that it belongs to, *name*.
-
-    Raises:
-        ConfigurationError: It belongs to another one; the message says which.
-
-    """
+    """Raise `ConfigurationError` if *layer* belongs to another setting than *name*; the message says to which."""
     kinds = {layer_class(kind): home.partition(".")[0] for kind, home in HOMES.items()}
     home = next((home for cls, home in kinds.items() if isinstance(layer, cls)), "layers")
     if home != name and (name == "layers" or home != "layers" or layer.rank != layer_class(CONCERNS[name]).rank):
@@ -209,13 +220,7 @@ def describe_invalid(error: ValidationError, chosen: Place) -> ConfigurationErro
 
 
 def narrow(chosen: Place) -> Place:
-    """
-    Combine the domains and the budget of a found file with those of a trusted source that they would replace.
-
-    Raises:
-        ConfigurationError: The file allows only other domains.
-
-    """
+    """Combine the domains and the budget of a found file with those of a trusted source that they would replace."""
     narrowed = dict(chosen)
     budget = chosen.get(_BUDGET)
     if budget and not budget.source.trusted and budget.limit is not None:
@@ -233,55 +238,43 @@ def narrow(chosen: Place) -> Place:
         elif (both := Domains(allowed=trusted).narrow(found)) is not None:
             narrowed[path] = replace(option, value=both.allowed, limit=None)
         else:
-            raise make_refusal(option.source, path[0], "may only narrow those set elsewhere")
+            raise _make_refusal(path, option.source, "may only narrow those set elsewhere")
     return narrowed
 
 
 def check_limits(settings: BaseModel, chosen: Place) -> None:
-    """
-    Reject a limit in a found file that is higher than the file may set.
-
-    Raises:
-        ConfigurationError: There is one.
-
-    """
-    found = {path: option for path, option in chosen.items() if not option.source.trusted}
+    """Raise `ConfigurationError` for a limit that is higher than a found file may set."""
     trusted = {path for path, one in chosen.items() if one.source.trusted or one.limit is not None}
-    overruled = {path: replace(one, value=one.limit) for path, one in found.items() if one.limit is not None}
-    limits = {
-        path: type(settings)(**nest({path: one}))
-        for path, one in overruled.items()
-        if path[0] not in {*CONCERNS, "layers", "providers"}
-    }
-    for path, option in found.items():
-        name = path[0]
-        if name in PARTS and path[1:]:
-            notes: Sequence[Any] = PARTS[name][path[1]]
-            limit = _find_part(limits[path], path) if path in limits else None
-            _check_limit(path, option.source, _find_part(settings, path), notes, limit)
-            replaced = {note.replaces for note in notes if isinstance(note, FoundFile)}
-            if any((name, one) in trusted for one in replaced):
-                why = f"may not take the place of {', '.join(map(str, replaced))} here"
-                raise make_refusal(option.source, option.source.key, why, variables=(name_variable(path),))
-        elif len(path) == 1:
-            notes = type(settings).model_fields[name].metadata
-            if name == "budget" and option.value is False:
-                raise make_refusal(
-                    option.source, name, "may not be switched off here", variables=(name_variable(path),)
-                )
-            value = bool(option.value) if name in CONCERNS else getattr(settings, name)
-            limit = getattr(limits[path], name) if path in limits else option.limit and bool(option.limit)
-            _check_limit(path, option.source, value, notes, limit)
-        elif path[2:] == (SWITCH,):
-            _check_limit(path, option.source, option.value, [FoundFile(at_most=True)], option.limit)
-        elif name == "layers" and path[2:] and isinstance(option.value, int | float):
-            notes = field_notes(layer_class(path[1])).get(path[2], ())
-            _check_limit(path, option.source, option.value, notes, option.limit)
+    for path, option in chosen.items():
+        if option.source.trusted:
+            continue
+        value, limit = option.value, option.limit
+        if path == ("budget",) and value is False:
+            raise _make_refusal(path, option.source, "may not be switched off here")
+        if path[0] in CONCERNS:
+            value, limit = bool(value), limit and bool(limit)
+        elif path[0] in {"layers", "providers"}:
+            if path[2:] != (SWITCH,) and not (path[0] == "layers" and path[2:] and isinstance(value, int | float)):
+                continue
+        else:
+            value = _find_value(settings, path)
+            if limit is not None:
+                limit = _find_value(type(settings)(**nest({path: replace(option, value=limit)})), path)
+        notes = _find_notes(path, type(settings).model_fields)
+        if too_high(value, notes, limit):
+            most = limit_of(notes, limit)
+            why = "may not be switched on here" if isinstance(most, bool) else f"may not be more than {most} here"
+            raise _make_refusal(path, option.source, why)
+        replaced = (note := find_found_file(notes)) and note.replaces
+        if replaced and (path[0], replaced) in trusted:
+            raise _make_refusal(path, option.source, f"may not take the place of {replaced} here")
 
 
-def _find_part(settings: BaseModel, path: Path) -> Any:
-    values = getattr(settings, path[0])
-    return values.get(path[1]) if isinstance(values, Mapping) else getattr(values, path[1])
+def _find_value(settings: BaseModel, path: Path) -> Any:
+    value = getattr(settings, path[0])
+    for part in path[1:]:
+        value = value.get(part) if isinstance(value, Mapping) else getattr(value, part)
+    return value
 
 
 def warn_of_keys(place: Place) -> None:
@@ -289,10 +282,6 @@ def warn_of_keys(place: Place) -> None:
     for path, option in place.items():
         if path[0] == "providers" and path[2:] and _is_key(path, option.value):
             _warn_once(option.source, ".".join(path))
-
-
-def _has_options(place: Place, kind: Any) -> bool:
-    return any(path[:2] == ("layers", kind) for path in place)
 
 
 def _parse_domains(value: Any) -> tuple[str, ...] | None:
@@ -313,46 +302,7 @@ def _warn_once(source: Source, key: str) -> None:
     _log.warning("%s: %s: other users of this machine can read this key: chmod 600 %s", source.place, key, source.name)
 
 
-def _check_setting(name: str, source: Source, fields: Mapping[str, Any]) -> None:
-    if name not in fields:
-        now = describe_former(name, in_a_file=source.kind != "argument")
-        hint = f"write {now}" if now else f"not an option{suggest_name(name, fields)}"
-        raise ConfigurationError(f"{source.place}: {source.key}: {hint}")
-    if not source.trusted and not any(isinstance(note, FoundFile) for note in fields[name].metadata):
-        raise make_refusal(source, name, "may not be set here", variables=(name_variable((name,)),))
-
-
-def _check_part(path: Path, source: Source) -> None:
-    group, part = path
-    known = PARTS[group]
-    if part not in known:
-        if group == "http" and part in Http.__annotations__:
-            raise ConfigurationError(f"{source.place}: {source.key}: only WebSearch(http=Http({part}=...)) takes it")
-        raise ConfigurationError(
-            f"{source.place}: {source.key}: not an option{suggest_name(part, known, OPTION_NAMES)}"
-        )
-    if not source.trusted and not any(isinstance(note, FoundFile) for note in known[part]):
-        variables = (name_variable(path),) if part in IN_ENVIRONMENT[group] else ()
-        raise make_refusal(source, source.key, "may not be set here", variables=variables)
-
-
-def _check_layer(path: Path, source: Source) -> None:
-    """Reject layer options that a found file may not set: layers of other packages may do anything."""
-    if source.trusted:
-        return
-    notes = field_notes(layer_class(path[1]))
-    allowed = {option for option, some in notes.items() if any(isinstance(note, FoundFile) for note in some)}
-    refused = path[2] not in allowed and path[2] in notes if len(path) == 3 else not allowed
-    if refused:
-        raise make_refusal(source, source.key, "may not be set here")
-
-
-def _check_limit(path: Path, source: Source, value: Any, notes: Iterable[Any], limit: Any) -> None:
-    if not too_high(value, notes, limit):
-        return
-    most = limit_of(notes, limit)
-    why = "may not be switched on here" if isinstance(most, bool) else f"may not be more than {most} here"
-    variables = (name_variable(path),) if len(path) == 1 or path[0] in PARTS else ()
-    raise make_refusal(
-        source, source.key if path[0] in {*PARTS, "layers"} else ".".join(path), why, variables=variables
-    )
+def _make_refusal(path: Path, source: Source, why: str) -> ConfigurationError:
+    group, *parts = path
+    in_environment = not parts or parts[0] in IN_ENVIRONMENT.get(group, ())
+    return make_refusal(source, source.key, why, variables=(name_variable(path),) if in_environment else ())

@@ -14,6 +14,7 @@ These mean the same::
     {"webSearch": {"provider": "tavily", "tavily": {"apiKey": "..."}}}
     {"webSearch.provider": "tavily", "webSearch.tavily.apiKey": "..."}
     {"search_provider": "duckduckgo", "read_provider": "jina", "max_page_length": 15000}
+    {"id": "web", "name": "Web", "version": "1", "enabled": true, "config": {"search_provider": "duckduckgo"}}
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass, replace
 from math import inf
 from os import PathLike, fspath
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from .._registry import is_known, provider_class, registered_name
@@ -37,16 +37,17 @@ from ._sources import Option, Source, Table
 from ._values import CONCERNS, FORMER, HOMES, PARTS, Http, Timeout, name_variable
 
 Path: TypeAlias = tuple[str, ...]  # ("enabled",), ("timeout", "read"), ("providers", "brave", "api_key")
-OTHER_NAMES = MappingProxyType(
-    {"search_provider": "provider", "read_provider": "reader", "max_page_length": "read_options.max_length"}
-)
+OTHER_NAMES: Mapping[str, str] = {
+    "search_provider": "provider",
+    "read_provider": "reader",
+    "max_page_length": "read_options.max_length",
+}
 SWITCH = "enabled"
 
 _WRAPPERS = ("web_search", "webSearch")
-_OF_PROVIDER = MappingProxyType({"api_key": "api_key", "url": "base_url"})  # beside `provider`, each for that one
-_SWITCHES: Mapping[str, bool] = MappingProxyType(
-    {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
-)
+_OF_MANIFEST = frozenset({"id", "name", "version", "entrypoint", "description"})  # beside `config` and `enabled`
+_OF_PROVIDER: Mapping[str, str] = {"api_key": "api_key", "url": "base_url"}  # beside `provider`, each for that one
+_ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off"}
 _IS_PLACE = re.compile(r"[/\\.:~]")  # a word without any of these is meant for something else than a file of this name
 _SWITCHED = {"cache", "robots"}  # what `true` adds, and 1 too
 _log = logging.getLogger(__name__)
@@ -54,18 +55,7 @@ _Entry: TypeAlias = tuple[Path, Any, Source]  # its path in our shape, its value
 
 
 def flatten(table: Table, names: Collection[str]) -> dict[Path, Option]:
-    """
-    Return the settings of one place, flat and by their own names.
-
-    Args:
-        table: The settings.
-        names: The names of all settings.
-
-    Raises:
-        UnknownProvider: There is a table for a provider of another name.
-        ConfigurationError: What should be a table is not one, or it is not clear which provider a key is for.
-
-    """
+    """Return the settings of one place, flat and by their own names, of which *names* has all."""
     found: dict[Path, Option] = {}
     for path, value, source in _read_table(table, names):
         if path in found and value != {}:
@@ -77,8 +67,9 @@ def flatten(table: Table, names: Collection[str]) -> dict[Path, Option]:
 def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
     beside: dict[str, tuple[Any, Source]] = {}
     chosen: Any = None
+    known = {*names, *OTHER_NAMES, *_OF_PROVIDER, *FORMER, *PARTS["read_options"], *PARTS["search_options"]}
     for given, value, source in _unwrap(table):
-        name = _to_own_name(given, {*names, *OTHER_NAMES, *_OF_PROVIDER, *FORMER})
+        name = _to_own_name(given, known)
         name = OTHER_NAMES.get(name, name)
         if name in _OF_PROVIDER:
             beside[name] = value, source
@@ -100,13 +91,16 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
 
 
 def _unwrap(table: Table) -> Iterator[tuple[str, Any, Source]]:
-    """Yield the entries inside a table ``web_search``, and those around it unless they are another program's."""
+    """Yield the entries inside a table ``web_search`` or a manifest, and those around it that are not for others."""
     entries = _split_names(table.entries, replace(table.source, written=table.prefix))
-    wrapped = [entry for entry in entries if entry[0] in _WRAPPERS and isinstance(entry[1], Mapping)]
+    tables = [entry for entry in entries if isinstance(entry[1], Mapping)]
+    wrapped, beside = [entry for entry in tables if entry[0] in _WRAPPERS], frozenset[str]()
+    if not wrapped and (wrapped := [entry for entry in tables if entry[0] == "config"]):
+        entries, beside = [entry for entry in entries if entry[0] not in _OF_MANIFEST], frozenset({SWITCH})
     for _, inside, source in wrapped:
         yield from _split_names(inside, source)
-    if not (wrapped and table.shared):
-        yield from (entry for entry in entries if entry not in wrapped)
+    around = (entry for entry in entries if entry not in wrapped)
+    yield from (entry for entry in around if not (wrapped and table.shared) or entry[0] in beside)
 
 
 def _split_names(entries: Mapping[Any, Any], source: Source) -> list[tuple[str, Any, Source]]:
@@ -186,8 +180,8 @@ def _parse_text(text: str, *, switch: bool) -> Any:
     word = text.lower()
     if word in {"none", "null", "disabled"}:
         return False
-    if word in _SWITCHES and (switch or not word.isdigit()):
-        return _SWITCHES[word]
+    if word in _ON | _OFF and (switch or not word.isdigit()):
+        return word in _ON
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)
@@ -195,19 +189,12 @@ def _parse_text(text: str, *, switch: bool) -> Any:
 
 
 def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, Any]]:
-    """
-    Return the name of the layer that a short form means, with the options that it sets; False if it means none.
-
-    Raises:
-        ValueError: It means nothing here.
-        ConfigurationError: The same; the layer says what would.
-
-    """
+    """Return the name of the layer that a short form means, with the options that it sets; False if it means none."""
     if isinstance(value, PathLike):
         value = fspath(value)
     if isinstance(value, str) and name != "combine":
         value = _parse_text(value.strip(), switch=name in _SWITCHED)
-    if value is False or value in ("", (), []):
+    if value is False or (value in ("", (), []) and name != "cache"):  # there, an empty path is a mistake
         return False, {}
     if name == "combine":
         layer: Any = find_combination(value)

@@ -1,5 +1,5 @@
 """
-Where settings come from, and how far each source is trusted.
+Where settings come from, and how far each source is trusted: find the settings files, and read them.
 
 Arguments, the environment, a file that ``WEB_SEARCH_CONFIG`` names and the user's own file are trusted. A file that was
 only *found*, in the working directory or above it, is not: the author of that folder wrote it.
@@ -7,19 +7,313 @@ only *found*, in the working directory or above it, is not: the author of that f
 
 from __future__ import annotations
 
-from ._files import NAMED, NAMES, Table, make_refusal, read_files, remember_files, user_file
-from ._source import ARGUMENT, DEFAULT, Option, Source
+import copy
+import logging
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
 
-__all__ = [
-    "ARGUMENT",
-    "DEFAULT",
-    "NAMED",
-    "NAMES",
-    "Option",
-    "Source",
-    "Table",
-    "make_refusal",
-    "read_files",
-    "remember_files",
-    "user_file",
-]
+from .._runtime.owners import belongs_to_user
+from ..errors import ConfigurationError
+from ..keys._environ import is_loop_running, read_variable
+from ._formats import SUFFIXES, find_line, parse, read_text
+
+NAMED = "WEB_SEARCH_CONFIG"
+NAMES = tuple(f"websearch{suffix}" for suffix in SUFFIXES)
+_last_read: tuple[tuple[Path | None, str], list[Table]] | None = None
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Source:
+    """
+    The source of a value.
+
+    Args:
+        kind: ``file`` is a file that the user chose, ``found`` one in the working directory or above it.
+        name: The environment variable, or the path of the file.
+        written: The name of the setting as it is written there, such as ``webSearch``, ``tavily``, ``apiKey``.
+
+    """
+
+    kind: Literal["argument", "environment", "file", "found", "default"]
+    name: str = ""
+    written: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def trusted(self) -> bool:
+        """False for a value that the author of the working directory may have written."""
+        return self.kind != "found"
+
+    @property
+    def key(self) -> str:
+        """The name of the setting as it is written there."""
+        names = self.written[2:] if self.written[:2] == ("tool", "websearch") else self.written
+        return ".".join(name if name.isprintable() else repr(name) for name in names)
+
+    @property
+    def line(self) -> int | None:
+        """The line of the file, from 1, if it can be found. The file is read again, since its text may hold keys."""
+        if self.kind not in {"file", "found"} or not self.written or is_loop_running():  # which reading would block
+            return None
+        try:
+            return find_line(read_text(Path(self.name)), Path(self.name), self.written)
+        except (ConfigurationError, ValueError):  # it has changed
+            return None
+
+    @property
+    def place(self) -> str:
+        """Where to look for it, for messages: a variable, a file and its line, or an argument."""
+        match self.kind:
+            case "file" | "found":
+                return f"{self.name}, line {line}" if (line := self.line) else self.name
+            case "argument":
+                return "settings"
+            case _:
+                return str(self)
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "environment":
+                return f"environment {self.name}"
+            case "file" | "found":
+                return self.name
+            case kind:
+                return kind
+
+
+DEFAULT, ARGUMENT = Source("default"), Source("argument")
+
+
+@dataclass(frozen=True)
+class Option:
+    """
+    A value and its source.
+
+    Args:
+        value: The value.
+        source: Where it comes from.
+        limit: The value of a trusted source that this one overrules, if there is one.
+
+    """
+
+    value: Any = field(repr=False)  # it may be a key
+    source: Source
+    limit: Any = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Table:
+    """
+    The settings of one place, in any shape that `flatten` understands.
+
+    Args:
+        source: The place.
+        entries: The settings.
+        prefix: Where they are inside the file: ``tool``, ``websearch`` in a ``pyproject.toml``.
+        shared: The file may hold settings of other programs beside a table ``web_search``.
+        exposed: Other users of this machine can read the file. Windows has no such permissions.
+
+    """
+
+    source: Source
+    entries: dict[str, Any] = field(repr=False)  # there may be keys among them
+    prefix: tuple[str, ...] = ()
+    shared: bool = False
+    exposed: bool = False
+
+
+def read_files() -> list[Table]:
+    """
+    Return the settings of each file that applies, in order of precedence.
+
+    These are the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the working directory upwards, and
+    the user's own file. In a running event loop, which reading would block, they are as they were when last read: at
+    the latest when this package was imported.
+
+    Raises:
+        ConfigurationError: A file cannot be read, or is not in the format that its name says.
+
+    """
+    global _last_read  # noqa: PLW0603 - replaced as a whole, so threads see all of it or nothing
+    folder, named = _user_folder(), read_variable(NAMED)
+    if is_loop_running() and _last_read is not None and _last_read[0] == (folder, named):
+        return _last_read[1]
+    files = _read_all(named)
+    _last_read = (folder, named), files
+    return files
+
+
+def remember_files() -> None:
+    """Read the files for a first `WebSearch` that is made in an event loop; elsewhere, they are read again."""
+    if is_loop_running():
+        return
+    _log.disabled = True
+    try:
+        read_files()
+    except ConfigurationError:  # raised again where it can be caught
+        pass
+    finally:
+        _log.disabled = False
+
+
+def _read_all(named: str) -> list[Table]:
+    own = user_file()
+    files = [_read_named(Path(named))] if named else list(_find(own))
+    if own is not None and _is_readable(own):
+        files.append(_make_table("file", own, _read(own)))
+    return files
+
+
+def _user_folder() -> Path | None:
+    import platformdirs
+
+    folder = platformdirs.user_config_path("websearch", appauthor=False, roaming=True)
+    # The XDG specification says to ignore relative paths; one would lead into the working directory.
+    return folder if folder.is_absolute() else None
+
+
+def user_file() -> Path | None:
+    """
+    Return the path of the user's own file: the one that exists, else that of a new one.
+
+    Returns:
+        None if the user has no home.
+
+    Raises:
+        ConfigurationError: There are several, in different formats.
+
+    """
+    folder = _user_folder()
+    if folder is None:
+        return None
+    if is_loop_running():  # which looking would block; only errors name the file then
+        return folder / NAMES[0]
+    try:
+        return _only_one(_settings_in(folder) or [folder / NAMES[0]])
+    except OSError:  # this user may not read it
+        return folder / NAMES[0]
+
+
+def make_refusal(source: Source, key: str, why: str, *, variables: tuple[str, ...] = ()) -> ConfigurationError:
+    """Make the error for an entry that a found file may not have, with the reason and where to put it instead."""
+    places = [f"in {own}"] if (own := user_file()) else []
+    places += [f"in the environment ({' or '.join(variables)})"] if variables else []
+    places += [f"in a file that {NAMED} names", "or pass it as an argument"]
+    return ConfigurationError(
+        f"{source.place}: {key}: {why}, because this file was only found in the working directory or above it. "
+        f"If you want this, put it {', '.join(places)}"
+    )
+
+
+def _is_readable(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # this user may not read its folder
+        return False
+
+
+def _read_named(path: Path) -> Table:
+    try:
+        path = path.expanduser()
+        table = _read(path)
+    except RuntimeError as error:  # "~name" of nobody
+        raise ConfigurationError(f"{NAMED}: {path}: there is no such user") from error
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{NAMED}: {error}") from error
+    if path.name != "pyproject.toml":
+        return _make_table("file", path, table)
+    if (own_table := _get_own_table(table)) is None:
+        raise ConfigurationError(f"{path}, which {NAMED} names, has no table [tool.websearch]")
+    return _make_table("file", path, own_table)
+
+
+def _find(own: Path | None) -> Iterator[Table]:
+    """Search from the working directory upwards to the root of the project."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it was deleted
+        return
+    for folder in (here, *here.parents):
+        try:
+            path, is_root = _search_folder(folder, own)
+        except OSError:  # an unreadable folder: it may be the root of the project
+            return
+        if path is not None:
+            table = _read(path)
+            yield _make_table("found", path, _get_own_table(table) if path.name == "pyproject.toml" else table)
+        if path is not None or is_root:
+            return
+
+
+def _search_folder(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
+    """Return the settings file in *folder*, and whether the search ends there without one."""
+    settings, project = _settings_in(folder), folder / "pyproject.toml"
+    if settings:
+        if own in settings:
+            return None, True  # it is read anyway, and trusted
+        strange = [path for path in settings if not belongs_to_user(path)]
+        for path in strange:
+            _log.warning("skipped %s: it belongs to another user; name it by %s if you trust it", path, NAMED)
+        return None if strange else _only_one(settings), True
+    if project.is_file():
+        return (project if _has_settings(project) else None), True
+    return None, (folder / ".git").exists()
+
+
+def _has_settings(project: Path) -> bool:
+    """Return whether a pyproject.toml has our table. All tools share this file: a broken one is not our error."""
+    if not belongs_to_user(project):
+        _log.debug("skipped %s: it belongs to another user", project)
+        return False
+    try:
+        return _get_own_table(_read(project)) is not None
+    except ConfigurationError as error:
+        _log.warning("skipped %s", error)
+        return False
+
+
+def _settings_in(folder: Path) -> list[Path]:
+    return [path for path in (folder / name for name in NAMES) if path.is_file()]
+
+
+def _only_one(files: list[Path]) -> Path:
+    if len(files) > 1:
+        raise ConfigurationError(f"{files[0].parent}: keep one of {' and '.join(path.name for path in files)}")
+    return files[0]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return _parse(read_text(path), path)  # which is shared: `_make_table` copies what it keeps
+
+
+_parse = lru_cache(maxsize=4)(parse)  # a service makes many a `WebSearch` from the same text
+
+
+def _get_own_table(table: dict[str, Any]) -> Any:
+    tools = table.get("tool")
+    return tools.get("websearch") if isinstance(tools, dict) else None
+
+
+def _make_table(kind: Literal["file", "found"], path: Path, entries: Any) -> Table:
+    if not isinstance(entries, dict):
+        raise ConfigurationError(f"{path}: tool.websearch is not a table")
+    project = path.name == "pyproject.toml"
+    return Table(
+        Source(kind, str(path)),
+        copy.deepcopy(entries),
+        prefix=("tool", "websearch") if project else (),
+        shared=not project and path.name not in NAMES,
+        exposed=_is_exposed(path),
+    )
+
+
+def _is_exposed(path: Path) -> bool:
+    try:
+        return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+    except OSError:  # it was deleted meanwhile
+        return False

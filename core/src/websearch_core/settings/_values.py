@@ -6,7 +6,6 @@ import inspect
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, SecretStr
@@ -175,65 +174,56 @@ class HttpDefaults(BaseModel):
     contact: str | None = None
 
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether anything of it can be wrong."""
+        return (self.credentials, self.proxy, self.resolve, self.contact) != ({}, None, None, None)
+
+
 SECRET_PARTS = frozenset({("http", "credentials"), ("http", "proxy")})
 _of_found = {"max_snippet_chars": (FoundFile(at_most=1_000),)}
-PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = MappingProxyType(
-    {
-        "timeout": field_notes(Timeout),
-        "search_options": {name: _of_found.get(name, ()) for name in (*SearchOptions.__annotations__, "unsupported")},
-        "read_options": {name: tuple(field.metadata) for name, field in ReadDefaults.model_fields.items()},
-        "http": dict.fromkeys(HttpDefaults.model_fields, ()),
-    }
-)  # the settings with parts: the names of these, and who may set them
-IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "timeout": ("search", "read", "connect"),
-        "search_options": ("max_snippet_chars",),
-        "read_options": ("max_length", "max_tokens", "links", "comments", "reviews"),
-        "http": ("library", "proxy", "resolve", "contact"),
-    }
-)
+PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
+    "timeout": field_notes(Timeout),
+    "search_options": {name: _of_found.get(name, ()) for name in (*SearchOptions.__annotations__, "unsupported")},
+    "read_options": {name: tuple(field.metadata) for name, field in ReadDefaults.model_fields.items()},
+    "http": dict.fromkeys(HttpDefaults.model_fields, ()),
+}  # the settings with parts: the names of these, and who may set them
+IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
+    "timeout": ("search", "read", "connect"),
+    "search_options": ("max_snippet_chars",),
+    "read_options": ("max_length", "max_tokens", "links", "comments", "reviews"),
+    "http": ("library", "proxy", "resolve", "contact"),
+}
 
-CONCERNS: Mapping[str, str] = MappingProxyType(
-    {
-        "combine": "fallback",
-        "retry": "retry",
-        "cache": "cache",
-        "budget": "budget",
-        "throttle": "throttle",
-        "robots": "robots",
-    }
-)  # the settings that are layers, each with the name of its usual one
-HOMES: Mapping[str, str] = MappingProxyType(
-    {"fuse": "combine.fuse", "fallback": "combine.fallback"}
-    | {kind: concern for concern, kind in CONCERNS.items() if concern != "combine"}
-)  # of the layers that are settings, by their names
+CONCERNS: Mapping[str, str] = {
+    "combine": "fallback",
+    "retry": "retry",
+    "cache": "cache",
+    "budget": "budget",
+    "throttle": "throttle",
+    "robots": "robots",
+}  # the settings that are layers, each with the name of its usual one
+HOMES: Mapping[str, str] = {
+    "fuse": "combine.fuse",
+    **{kind: "combine.fallback" if concern == "combine" else concern for concern, kind in CONCERNS.items()},
+}  # of the layers that are settings, by their names
 
-FORMER: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
-    {
-        "allow": (("internal",), '["https://wiki.corp"]'),
-        "attempts": (("retry",), "5"),
-        "fuse": (("combine",), '"fuse"'),
-        "rate_limiter": (("throttle",), "limiter"),
-        "search_timeout": (("timeout", "search"), "15"),
-        "read_timeout": (("timeout", "read"), "30"),
-        "connect_timeout": (("timeout", "connect"), "5"),
-        "http_client": (("http", "client"), "client"),
-        "http_async_client": (("http", "async_client"), "client"),
-        "verify": (("http", "verify"), "context"),
-        "http_library": (("http", "library"), '"httpx2"'),
-        "credentials": (("http", "credentials"), '{"https://wiki.corp": Credentials(bearer="env:TOKEN")}'),
-        "proxy": (("http", "proxy"), '"http://proxy.corp:3128", resolve="here"'),
-        "contact": (("http", "contact"), '"https://bot.example/about"'),
-        "max_length": (("read_options", "max_length"), "8_000"),
-        "max_tokens": (("read_options", "max_tokens"), "4_000"),
-        "token_counter": (("read_options", "token_counter"), "count"),
-        "links": (("read_options", "links"), '"text"'),
-        "comments": (("read_options", "comments"), '"keep"'),
-        "reviews": (("read_options", "reviews"), '"keep"'),
-        "max_snippet_chars": (("search_options", "max_snippet_chars"), "300"),
-    }
-)  # the names that options had before, or that one may try: what each is now, with a value
+FORMER: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "allow": (("internal",), '["https://wiki.corp"]'),
+    "attempts": (("retry",), "5"),
+    "fuse": (("combine",), '"fuse"'),
+    "rate_limiter": (("throttle",), "limiter"),
+    "search_timeout": (("timeout", "search"), "15"),
+    "read_timeout": (("timeout", "read"), "30"),
+    "connect_timeout": (("timeout", "connect"), "5"),
+    "http_client": (("http", "client"), "client"),
+    "http_async_client": (("http", "async_client"), "client"),
+    "verify": (("http", "verify"), "context"),
+    "http_library": (("http", "library"), '"httpx2"'),
+    "credentials": (("http", "credentials"), '{"https://wiki.corp": Credentials(bearer="env:TOKEN")}'),
+    "proxy": (("http", "proxy"), '"http://proxy.corp:3128", resolve="here"'),
+    "contact": (("http", "contact"), '"https://bot.example/about"'),
+}  # the names that options had before, or that one may try: what each is now, with a value
 
 
 _FORMER_LINES = {
@@ -242,26 +232,24 @@ _FORMER_LINES = {
 }
 
 
+def find_home(option: str) -> str:
+    """Return the setting that an *option* of searches or of pages is in; empty for others."""
+    return next((group for group in ("search_options", "read_options") if option in PARTS[group]), "")
+
+
 def describe_former(name: str, *, in_a_file: bool = False) -> str:
     """Return the line to write instead of *name*, an argument or an entry of a settings file; empty for others."""
-    if name not in FORMER:
-        return "" if in_a_file else _FORMER_LINES.get(name, "")
-    (group, *parts), value = FORMER[name]
+    if name in _FORMER_LINES:
+        return "" if in_a_file else _FORMER_LINES[name]
+    (group, *parts), value = FORMER.get(name) or ((find_home(name), name), "...")
+    if not group:
+        return ""
     if in_a_file:
         return f"{'.'.join((group, *parts))} = {value}"
     if not parts:
         return f"{group}={value}"
     made = {"timeout": "Timeout", "http": "Http"}.get(group)
     return f"{group}={made}({parts[0]}={value})" if made else f'{group}={{"{parts[0]}": {value}}}'
-
-
-FORMER_VARIABLES: Mapping[str, str] = MappingProxyType(
-    {
-        "attempts": "WEB_SEARCH_RETRY=5",
-        "allow": "WEB_SEARCH_INTERNAL=https://wiki.corp",
-        "fuse": "WEB_SEARCH_COMBINE=fuse",
-    }
-)
 
 
 def name_variable(path: tuple[str, ...]) -> str:

@@ -21,26 +21,26 @@ A provider is a generator, so a test needs neither a network nor patches::
 there, anything for a `Call` or a `Gather`. The keys of a `Request` are removed from its `Response`, as in production.
 Pauses take no time, and are recorded.
 
-`search_promises` and `read_promises` return the checks that every provider must pass::
+`search_checks` and `read_checks` return the checks that every provider must pass::
 
-    @pytest.mark.parametrize("promise", search_promises(Lighthouse(api_key=SECRET), some=..., none=...), ids=str)
-    def test_lighthouse_keeps(promise):
-        promise()
+    @pytest.mark.parametrize("check", search_checks(Lighthouse(api_key=SECRET), some=..., none=...), ids=str)
+    def test_lighthouse_keeps_its_promises(check):
+        check()
 """
 
 from __future__ import annotations
 
-from ._contract import Promise, read_promises, search_promises
+from ._contract import Check, read_checks, search_checks
 from ._fake import FakeWeb
 from ._play import SECRET, Outcome, play, reply
 
 __all__ = [
     "SECRET",
+    "Check",
     "FakeWeb",
     "Outcome",
-    "Promise",
     "play",
-    "read_promises",
+    "read_checks",
     "reply",
-    "search_promises",
+    "search_checks",
 ]

@@ -25,7 +25,7 @@ from ._robust import check_copies, check_documentation, check_garbage, check_mod
 
 
 @dataclass(frozen=True)
-class Promise:
+class Check:
     """One promise of a provider; calling it checks it, with an AssertionError if it is broken."""
 
     says: str
@@ -77,7 +77,7 @@ _PAGE_STATUSES: _Meanings = {  # of a page that we open ourselves
 _GARBAGE = [b"", b"<html><p>Log in", b"[]", b"null", b'"x"', b'{"results": 3}', b'{"results": [{"ti', b"[" * 100_000]
 
 
-def search_promises(provider: SearchProvider, *, some: Response, none: Response, markup: bool = True) -> list[Promise]:
+def search_checks(provider: SearchProvider, *, some: Response, none: Response, markup: bool = True) -> list[Check]:
     """
     Return the promises of a search provider that uses HTTP.
 
@@ -95,25 +95,25 @@ def search_promises(provider: SearchProvider, *, some: Response, none: Response,
         _check_each(provider, response)
 
     return [
-        Promise("finds results", lambda: _check_results(provider, search(some))),
-        Promise("finds nothing without failing", lambda: _check_equal((), search(none).results)),
-        Promise("calls only its own service", lambda: _check_address(provider, _start_search(provider))),
-        Promise("never shows its key", lambda: _check_key_is_hidden(provider, _start_search(provider))),
-        *_make_echo_promises(provider, lambda: _start_search(provider), search, some),
-        Promise("sends extra parameters verbatim", lambda: _check_extra(provider)),
+        Check("finds results", lambda: _check_results(provider, search(some))),
+        Check("finds nothing without failing", lambda: _check_equal((), search(none).results)),
+        Check("calls only its own service", lambda: _check_address(provider, _start_search(provider))),
+        Check("never shows its key", lambda: _check_key_is_hidden(provider, _start_search(provider))),
+        *_make_echo_checks(provider, lambda: _start_search(provider), search, some),
+        Check("sends extra parameters verbatim", lambda: _check_extra(provider)),
         *(
-            Promise(f"understands status {status}", partial(_check_status, provider, search, status))
+            Check(f"understands status {status}", partial(_check_status, provider, search, status))
             for status in _STATUSES
         ),
-        *(Promise(f"refuses {body[:20]!r}", partial(_check_garbage, search, body)) for body in _GARBAGE),
-        *(Promise(f"never drops {option} silently", partial(_check_option, provider, option)) for option in _OPTIONS),
-        *([Promise("returns text without markup", lambda: _check_markup(search, some))] if markup else []),
-        Promise("keeps limit and filters", lambda: _check_limits(search, some)),
-        *_make_robust_promises(provider, lambda: provider.search(SearchQuery.of("kelp", limit=1)), some, check=check),
+        *(Check(f"refuses {body[:20]!r}", partial(_check_garbage, search, body)) for body in _GARBAGE),
+        *(Check(f"never drops {option} silently", partial(_check_option, provider, option)) for option in _OPTIONS),
+        *([Check("returns text without markup", lambda: _check_markup(search, some))] if markup else []),
+        Check("keeps limit and filters", lambda: _check_limits(search, some)),
+        *_make_robust_checks(provider, lambda: provider.search(SearchQuery.of("kelp", limit=1)), some, check=check),
     ]
 
 
-def read_promises(reader: PageReader, *, some: Response, later: Sequence[Response] = ()) -> list[Promise]:
+def read_checks(reader: PageReader, *, some: Response, later: Sequence[Response] = ()) -> list[Check]:
     """
     Return the promises of a page reader that uses HTTP.
 
@@ -160,20 +160,20 @@ def read_promises(reader: PageReader, *, some: Response, later: Sequence[Respons
     meanings = _PAGE_STATUSES if first().guarded else _STATUSES
     statuses = [status for status in meanings if status != 302]
     return [
-        Promise("reads a page", check_page),
-        Promise("lets the guard see the URL", check_guard),
+        Check("reads a page", check_page),
+        Check("lets the guard see the URL", check_guard),
         *(
-            [Promise("has pages judged before another server reads them", check_judging)]
+            [Check("has pages judged before another server reads them", check_judging)]
             if hasattr(reader, "base_url")
             else []
         ),
-        Promise("never shows its key", lambda: _check_key_is_hidden(reader, first())),
-        *_make_echo_promises(reader, first, read, some),
+        Check("never shows its key", lambda: _check_key_is_hidden(reader, first())),
+        *_make_echo_checks(reader, first, read, some),
         *(
-            Promise(f"understands status {status}", partial(_check_status, reader, read, status, meanings))
+            Check(f"understands status {status}", partial(_check_status, reader, read, status, meanings))
             for status in statuses
         ),
-        *_make_robust_promises(reader, lambda: reader.read(url), some, check=check),
+        *_make_robust_checks(reader, lambda: reader.read(url), some, check=check),
     ]
 
 
@@ -211,17 +211,21 @@ def _check_each(provider: Any, response: SearchResponse) -> None:
         assert is_web_url(image.url), f"not a safe absolute URL: {image.url!r}"
 
 
+def _change_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return decoded JSON with another text in the place of each."""
+    if isinstance(value, dict):
+        return {name: _change_texts(inner, change) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_change_texts(inner, change) for inner in value]
+    return change(value) if isinstance(value, str) else value
+
+
 def _check_markup(search: Callable[[Response], SearchResponse], some: Response) -> None:
-    def with_markup(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: with_markup(inner) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [with_markup(inner) for inner in value]
-        plain = isinstance(value, str) and " " in value
-        return f"<b>{value}</b> &amp; <span class='x'>more</span>" if plain else value
+    def add_markup(text: str) -> str:
+        return f"<b>{text}</b> &amp; <span class='x'>more</span>" if " " in text else text
 
     try:
-        content = json.dumps(with_markup(some.json())).encode()
+        content = json.dumps(_change_texts(some.json(), add_markup)).encode()
     except ValueError:
         return  # HTML or XML: its markup is the format itself
     for result in search(replace(some, content=content)).results:
@@ -237,14 +241,14 @@ def _check_limits(search: Callable[[Response], SearchResponse], some: Response) 
     assert first.url not in [one.url for one in enforce_query(response, blocked).results], "a filter is not kept"
 
 
-def _make_robust_promises(
+def _make_robust_checks(
     provider: Any, start: Callable[[], Flow[Any]], some: Response, *, check: Callable[[Any], None]
-) -> list[Promise]:
+) -> list[Check]:
     return [
-        Promise("survives garbage anywhere in an answer", lambda: check_garbage(start, some, check)),
-        Promise("answers blocking and async calls alike", lambda: check_modes(start, some)),
-        Promise("can be pickled without its key", lambda: check_copies(provider)),
-        Promise("links the documentation of its API", lambda: check_documentation(provider)),
+        Check("survives garbage anywhere in an answer", lambda: check_garbage(start, some, check)),
+        Check("answers blocking and async calls alike", lambda: check_modes(start, some)),
+        Check("can be pickled without its key", lambda: check_copies(provider)),
+        Check("links the documentation of its API", lambda: check_documentation(provider)),
     ]
 
 
@@ -259,9 +263,9 @@ def _check_key_is_hidden(provider: Any, request: Request) -> None:
         assert SECRET not in shown, "the key shows"
 
 
-def _make_echo_promises(
+def _make_echo_checks(
     provider: Any, first: Callable[[], Request], ask: Callable[[Response], Any], some: Response
-) -> list[Promise]:
+) -> list[Check]:
     """Return promises that a key repeated by the service is redacted; none for a provider without a key."""
 
     def check(repeated: str) -> None:
@@ -280,21 +284,13 @@ def _make_echo_promises(
     if getattr(provider, "api_key", None) is None:
         return []
     spellings = {"": SECRET, " in base64": b64encode(SECRET.encode()).decode().rstrip("=")}
-    return [Promise(f"redacts an echoed key{how}", partial(check, spelling)) for how, spelling in spellings.items()]
+    return [Check(f"redacts an echoed key{how}", partial(check, spelling)) for how, spelling in spellings.items()]
 
 
 def _echo_key(some: Response, key: str) -> Response:
     """Append *key* to every text of a response."""
-
-    def with_key(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: with_key(inner) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [with_key(inner) for inner in value]
-        return f"{value}{key}" if isinstance(value, str) else value
-
     try:
-        content = json.dumps(with_key(some.json())).encode()
+        content = json.dumps(_change_texts(some.json(), lambda text: f"{text}{key}")).encode()
     except ValueError:
         content = re.sub(rb"(?<=>)([^<>]*\w)(?=<)", rb"\1" + key.encode(), some.content)
     return replace(some, content=content, headers={**some.headers, "x-echo": key})

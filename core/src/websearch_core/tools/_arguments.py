@@ -110,7 +110,7 @@ class SearchArguments(Arguments):
     """
 
     hidden: ClassVar[frozenset[str]] = frozenset({"blocked_domains", "ignored"})
-    pinned: ClassVar[frozenset[str]] = frozenset()
+    fixed: ClassVar[frozenset[str]] = frozenset()
 
     query: str = Field(min_length=1, description="What to look for.")
     limit: _Limit = Field(default=5, le=MOST, description=f"Maximum number of results, 1 to {MOST}; usually 5.")
@@ -133,8 +133,8 @@ class SearchArguments(Arguments):
         limit = given.pop("max_results", None)
         if given.get("limit") is None and limit is not None:
             given["limit"] = limit
-        ignored = [name for name in given if name in cls.pinned and given[name] is not None]
-        return {**{name: value for name, value in given.items() if name not in cls.pinned}, "ignored": ignored}
+        ignored = [name for name in given if name in cls.fixed and given[name] is not None]
+        return {**{name: value for name, value in given.items() if name not in cls.fixed}, "ignored": ignored}
 
 
 class PageArguments(Arguments):
@@ -149,19 +149,14 @@ class PageArguments(Arguments):
 
 @cache
 def search_arguments(
-    base: type[SearchArguments], pinned: frozenset[str], limit: int | None, allowed_domains: tuple[str, ...]
+    base: type[SearchArguments], fixed: frozenset[str], limit: int | None, allowed_domains: tuple[str, ...]
 ) -> type[SearchArguments]:
     """
     Return the arguments of a ``web_search`` that a developer has restricted.
 
-    Args:
-        base: The arguments without restrictions.
-        pinned: The options that are fixed.
-        limit: The maximum number of results, which is then also the usual one; None means the default of both.
-        allowed_domains: The only domains; empty means any.
-
+    The *limit* is then also the usual number of results; None means the default of both.
     """
-    if not pinned and limit is None and not allowed_domains:
+    if not fixed and limit is None and not allowed_domains:
         return base
     fields: dict[str, Any] = {}
     if limit is not None:
@@ -173,7 +168,7 @@ def search_arguments(
         fields["allowed_domains"] = _Domains, Field(default=[], description=what)
     made: type[SearchArguments] = create_model(base.__name__, __base__=base, **fields)
     made.__doc__ = base.__doc__
-    made.pinned = pinned
-    made.hidden = base.hidden | pinned
-    made.made_from = base, pinned, limit, allowed_domains  # type: ignore[attr-defined]
+    made.fixed = fixed
+    made.hidden = base.hidden | fixed
+    made.made_from = base, fixed, limit, allowed_domains  # type: ignore[attr-defined]
     return made

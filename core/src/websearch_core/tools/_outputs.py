@@ -3,6 +3,8 @@ What a tool call leaves behind: the content for the model, and an artifact for t
 
 The artifact has the facts beside the content, and never the texts again: it is stored in every checkpoint of a
 conversation. As plain JSON it has at most twice the characters of the content, plus 2,000.
+
+Functions import `websearch_core.render` themselves: making a tool does not need it.
 """
 
 from __future__ import annotations
@@ -12,27 +14,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from ..citations import Source
+from .._text.choices import Format
 from ..models import Page, SearchResponse, SearchResult
-from ..render import (
-    Format,
-    cut_results,
-    fenced,
-    page_as_json,
-    page_for_model,
-    page_metadata,
-    render_page,
-    render_result,
-    search_as_json,
-    search_for_model,
-    shorten_snippet,
-)
-from ..tokens import estimate_tokens
+from ..tokens import TokenCounter, estimate_tokens
+from ._documents import PlainDocument, make_document
 
 if TYPE_CHECKING:
-    from ..client import WebSearch
+    from ..citations import Source
 
-ToolFormat: TypeAlias = Format | Literal["search_result"]
+OutputFormat: TypeAlias = Format | Literal["search_result"]
 
 _MAX_FACT_LENGTH = 300  # characters of a fact; a longer one is left out, and of a title the rest
 _TEXTS = ("snippet", "content")
@@ -47,59 +37,68 @@ class Output(NamedTuple):
     Args:
         content: What the model is shown: text, or ``search_result`` content blocks.
         artifact: The facts about it, as plain JSON.
-        shown: The results as they are in the content; for a page, none.
+        shown: The results as they are in the content, or the page.
 
     """
 
     content: str | list[dict[str, Any]]
     artifact: dict[str, Any]
-    shown: tuple[SearchResult, ...] = ()
+    shown: tuple[SearchResult, ...] | Page = ()
+
+    @property
+    def documents(self) -> list[PlainDocument]:
+        """What is shown as documents; ``read`` in their metadata is False for a snippet."""
+        if isinstance(self.shown, Page):
+            return [make_document(page=self.shown).with_metadata(read=True)]
+        return [make_document(result).with_metadata(read=result.content is not None) for result in self.shown]
 
 
 def search_output(
-    web: WebSearch,
     response: SearchResponse,
-    form: ToolFormat,
+    form: OutputFormat,
     *,
     full: bool = False,
+    max_tokens: int | None = None,
+    count: TokenCounter = estimate_tokens,
     max_snippet_chars: int | None = None,
 ) -> Output:
     """
-    Return the output for a search, within the token limit of *web*, if it has one.
+    Return the output for a search.
 
     Args:
-        web: The `WebSearch` that searched.
         response: What it found.
         form: The format of the content.
         full: Whether the artifact keeps all data.
-        max_snippet_chars: Maximum characters of each snippet, if the search had its own.
+        max_tokens: Maximum tokens of the content.
+        count: Counts them.
+        max_snippet_chars: Maximum characters of each snippet.
 
     """
+    from .. import render
+
     text_form: Format = "text" if form == "search_result" else form
-    usual = web.settings.read_options
-    most = max_snippet_chars or web.settings.search_options.get("max_snippet_chars")
-    shown = cut_results(
-        response,
-        text_form,
-        max_tokens=usual.get("max_tokens"),
-        count=usual.get("token_counter") or estimate_tokens,
-        max_snippet_chars=most,
+    shown = render.cut_results(
+        response, text_form, max_tokens=max_tokens, count=count, max_snippet_chars=max_snippet_chars
     )
     content: str | list[dict[str, Any]]
     if form == "search_result" and shown.results:
         content = [*(_result_block(result) for result in shown.results), *_rest(shown)]
         spans: list[list[int] | None] = [[n, n + 1] for n in range(len(shown.results))]
     else:
-        content = search_for_model(shown, text_form, max_snippet_chars=most)
-        spans = list(_find_results(shown, content, text_form, most))
+        content = render.search_for_model(shown, text_form, max_snippet_chars=max_snippet_chars)
+        spans = list(_find_results(shown, content, text_form, max_snippet_chars))
     sources = [_describe_result(result, span) for result, span in zip(shown.results, spans, strict=True)]
-    artifact = search_as_json(response) if full else _search_facts(shown)
-    as_shown = tuple(_shorten(result, most) for result in shown.results) if form == "text" else shown.results
+    artifact = render.search_as_json(response) if full else _search_facts(shown)
+    as_shown = (
+        tuple(_shorten(result, max_snippet_chars) for result in shown.results) if form == "text" else shown.results
+    )
     return Output(content, {**artifact, "status": "success", "sources": sources}, as_shown)
 
 
-def page_output(page: Page, form: ToolFormat, *, full: bool = False) -> Output:
+def page_output(page: Page, form: OutputFormat, *, full: bool = False) -> Output:
     """Return the output for a page; *full* keeps all data, its links and its text included."""
+    from .. import render
+
     source: Source = {
         "id": page.citation_id,
         "title": page.title[:_MAX_FACT_LENGTH],
@@ -113,11 +112,11 @@ def page_output(page: Page, form: ToolFormat, *, full: bool = False) -> Output:
         content = [_page_block(page)]
         source["shown"] = [0, 1]
     else:
-        content = page_for_model(page, form)
+        content = render.page_for_model(page, form)
         if form != "json" and (start := content.find(page.content)) >= 0:
             source["shown"] = [start, start + len(page.content)]
-    artifact = page_as_json(page) if full else _page_facts(page)
-    return Output(content, {**artifact, "status": "success", "sources": [source]})
+    artifact = render.page_as_json(page) if full else _page_facts(page)
+    return Output(content, {**artifact, "status": "success", "sources": [source]}, page)
 
 
 def collect_texts(content: object, artifact: object) -> Iterator[Mapping[str, Any]]:
@@ -149,9 +148,11 @@ def _search_facts(response: SearchResponse) -> dict[str, Any]:
 
 
 def _page_facts(page: Page) -> dict[str, Any]:
+    from .. import render
+
     facts = {
         name: value
-        for name, value in page_metadata(page).items()
+        for name, value in render.page_metadata(page).items()
         if not isinstance(value, str) or len(value) <= _MAX_FACT_LENGTH
     }
     return {
@@ -181,7 +182,9 @@ def _charges(of: SearchResponse | Page) -> dict[str, Any]:
 
 
 def _shorten(result: SearchResult, most: int | None) -> SearchResult:
-    snippet = shorten_snippet(result.snippet, most)
+    from .. import render
+
+    snippet = render.shorten_snippet(result.snippet, most)
     return result if snippet == result.snippet else result.model_copy(update={"snippet": snippet})
 
 
@@ -205,12 +208,14 @@ def _find_results(
     response: SearchResponse, content: str, form: Format, max_snippet_chars: int | None
 ) -> Iterator[list[int] | None]:
     """Yield where each result is in the content; nowhere in JSON, which says so itself."""
+    from .. import render
+
     position = 0
     for result in response.results:
         if form == "json":
             yield None
             continue
-        body = render_result(result, form, max_snippet_chars=max_snippet_chars)
+        body = render.render_result(result, form, max_snippet_chars=max_snippet_chars)
         start = content.find(body, position)
         yield [start, start + len(body)] if start >= 0 else None
         position = max(position, start + len(body))
@@ -222,8 +227,10 @@ def _result_block(result: SearchResult) -> dict[str, Any]:
 
 
 def _page_block(page: Page) -> dict[str, Any]:
+    from .. import render
+
     bare = page.model_copy(update={"content": "", "title": "", "citation_id": 0})
-    around = render_page(bare, "markdown")  # notes, and where to read on
+    around = render.render_page(bare, "markdown")  # notes, and where to read on
     texts = [_REMINDER.format(page.citation_id), *_paragraphs(page.content), *_paragraphs(around)]
     return _block(page.final_url or page.url, page.title, texts)
 
@@ -245,14 +252,16 @@ def _paragraphs(text: str) -> list[str]:
 
 def _rest(response: SearchResponse) -> Iterator[dict[str, Any]]:
     """Yield what does not belong to a single result: a direct answer, and notes."""
+    from .. import render
+
     answer = [f"Answer: {response.answer}"] if response.answer else []
     if lines := [*answer, *(f"Note: {note}" for note in response.notes)]:
-        yield {"type": "text", "text": fenced("\n\n".join(lines), "More about the search")}
+        yield {"type": "text", "text": render.fenced("\n\n".join(lines), "More about the search")}
 
 
 def _cut(content: object, span: object) -> str:
     """Return the part of a content that an artifact points to, without our number and reminder."""
-    if not isinstance(span, list | tuple) or len(span) != 2 or not all(isinstance(place, int) for place in span):
+    if not isinstance(span, list | tuple) or len(span) != 2 or not all(isinstance(end, int) for end in span):
         return ""
     if isinstance(content, str):
         return _NUMBER.sub("", content[slice(*span)])

@@ -13,7 +13,6 @@ from pydantic import SecretStr
 from .._registry import provider_class, registered_name
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
-from ..client._arguments import check_number
 from ..client._selection import AUTO
 from ..errors import ConfigurationError, MissingKey
 from ..keys._keys import ApiKey, is_in_keyring
@@ -24,12 +23,13 @@ from ..settings import Settings
 from ..settings._build import collect_options
 from ..settings._sources import ARGUMENT
 from ..settings._values import PerRun
+from ._fixed import find_home
 
-_OF_WEB = ("api_key", *(name for name, field in Settings.model_fields.items() if PerRun in map(type, field.metadata)))
+_OF_TOOLS = ("search_options", "read_options")
+_MARKED = [name for name, field in Settings.model_fields.items() if PerRun in map(type, field.metadata)]
+_OF_WEB = ("api_key", *(name for name in _MARKED if name not in _OF_TOOLS))
+CONFIGURABLE = ("api_key", *_MARKED)
 _ROLES = ("provider", "reader")
-_OF_TOOLS = ("search_options", "max_length", "read_top")
-CONFIGURABLE = (*_OF_WEB, *_OF_TOOLS)
-_LEAST = {"max_length": 1, "read_top": 0}
 _MAX_TENANTS = 1_024  # each takes some 40 KiB, and may hold connections; the one used least recently is forgotten
 _HOW = ", as in configurable={'provider': ('tavily', 'brave')}"
 _log = logging.getLogger(__name__)
@@ -63,52 +63,62 @@ class Tenants:
         arguments: CommonArguments,
         configurable: Configurable = (),
     ) -> None:
-        self.places = _check_places(configurable)
-        of_web = sorted(set(self.places) & set(_OF_WEB))
+        self.keys = _check_keys(configurable)
+        of_web = sorted(set(self.keys) & set(_OF_WEB))
         if web is not None and of_web:
             raise ConfigurationError(
                 f"configurable: {', '.join(of_web)}: give the arguments of WebSearch instead of web=WebSearch(...)"
             )
-        self._choices = {role: _list_choices(role, configurable, arguments) for role in _ROLES if role in self.places}
+        self._choices = {role: _list_choices(role, configurable, arguments) for role in _ROLES if role in self.keys}
         self.web = self._make_default(web, arguments)
-        self._arguments: dict[str, Any] = _hide_keys(arguments) if of_web else {}
+        self._arguments: dict[str, Any] = {**arguments} if of_web else {}
+        if (key := self._arguments.get("api_key")) is not None:
+            self._arguments["api_key"] = ApiKey.of(key)  # so that a pickle has none in the clear
         self._start()
 
     def _start(self) -> None:
         self._lock = threading.Lock()
         self._made: dict[Hashable, WebSearch] = {}
-        self._owners: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
+        self._owners: WeakValueDictionary[Hashable, WebSearch] = WeakValueDictionary()
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("places", "_choices", "web", "_arguments")}
+        return {name: getattr(self, name) for name in ("keys", "_choices", "web", "_arguments")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._start()
 
     def __repr__(self) -> str:
-        return f"Tenants({', '.join(self.places)})"
+        return f"Tenants({', '.join(self.keys)})"
+
+    def check_names(self, options: Mapping[str, Any]) -> None:
+        """
+        Check that a run may set these *options*.
+
+        Raises:
+            ConfigurationError: It may not set one of them.
+
+        """
+        if unknown := sorted(set(options) - set(self.keys)):
+            hint = suggest_name(unknown[0], self.keys)
+            raise ConfigurationError(f"{unknown[0]}: not in `configurable`{hint}")
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """
         Return the options that a run sets, by their names.
 
         Each is looked up under its key with two underscores before it, then under the key itself.
-
-        Raises:
-            ConfigurationError: The value of an option of the tools is wrong.
-
         """
         found: dict[str, Any] = {}
-        for option, key in self.places.items():
+        for option, key in self.keys.items():
             value = given.get(f"__{key}")
             if value is None:
                 value = given.get(key)
                 if option == "api_key" and isinstance(value, str):
                     self._warn(key)
             if value is not None:
-                found[option] = check_number(option, value, _LEAST[option]) if option in _LEAST else value
+                found[option] = value
         return found
 
     def find(self, options: Mapping[str, Any]) -> WebSearch:
@@ -136,7 +146,7 @@ class Tenants:
         return web
 
     def _check_values(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options in forms that can be compared; a key must be one, not the name of a place that has one."""
+        """Return the options in forms that can be compared; a key must be one, not the name of a keyring."""
         values = dict(own)
         for role in _ROLES:
             if role not in values:
@@ -179,8 +189,6 @@ class Tenants:
 
     def _make(self, own: dict[str, Any]) -> WebSearch:
         arguments = {**self._arguments, **own}
-        if isinstance(own.get("read_options"), Mapping):
-            arguments["read_options"] = {**self.web.settings.read_options, **own["read_options"]}
         self._refuse_own_keys(own)
         if "provider" in own and _names(own["provider"]) != _names(self._arguments.get("provider")):
             for name in {"api_key", "base_url"} - set(own):  # they belong to another service
@@ -191,23 +199,23 @@ class Tenants:
             raise ConfigurationError("allowed_domains: none of these is inside the domain policy")
         arguments |= {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
         web = WebSearch.resolve(None, cast("CommonArguments", arguments))
+        web._page_reader = web.reader  # noqa: SLF001 - our own; what a tenant asks for starts no browser
         self._share_services(web, own)
         return web
 
     def _share_services(self, web: WebSearch, own: Mapping[str, Any]) -> None:
         """Let tenants who ask the same service with the same key use the same connections to it."""
         owner = own.get("provider"), own.get("api_key")
-        mine, ours = web._sender, self.web._sender  # noqa: SLF001 - our own
         with self._lock:
-            first = self._owners.setdefault(owner, ours if owner == (None, None) else mine)
-        if first is not mine:
-            mine.share_services(first)
+            first = self._owners.setdefault(owner, self.web if owner == (None, None) else web)
+        if first is not web:
+            web._services_of = first  # noqa: SLF001 - our own
 
     def _make_default(self, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
         try:
             return WebSearch.resolve(web, arguments)
         except MissingKey:
-            if "api_key" not in self.places:
+            if "api_key" not in self.keys:
                 raise
             return WebSearch.resolve(None, cast("CommonArguments", {**arguments, "api_key": _no_key}))
 
@@ -221,15 +229,15 @@ class Tenants:
             )
 
 
-def _check_places(configurable: Configurable) -> dict[str, str]:
+def _check_keys(configurable: Configurable) -> dict[str, str]:
     if isinstance(configurable, str):
         configurable = [configurable]
     named = configurable if isinstance(configurable, Mapping) else {name: name for name in configurable}
     for name in named:
         if name not in CONFIGURABLE:
-            raise ConfigurationError(
-                f"configurable: {name}: not an option that a run may set{suggest_name(str(name), CONFIGURABLE)}"
-            )
+            home = find_home(str(name))
+            hint = f"; list {home}, which has it" if home else suggest_name(str(name), CONFIGURABLE)
+            raise ConfigurationError(f"configurable: {name}: not an option that a run may set{hint}")
     return {
         name: name if name in _ROLES and not isinstance(key, str) else str(key).removeprefix("__")
         for name, key in named.items()
@@ -263,14 +271,6 @@ def _domains_of(own: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...
     given = {name: own[name] for name in ("allowed_domains", "blocked_domains") if name in own}
     query = SearchQuery.of("any", **given)  # pyright: ignore[reportArgumentType] - whatever was given is checked
     return query.allowed_domains, query.blocked_domains
-
-
-def _hide_keys(arguments: CommonArguments) -> dict[str, Any]:
-    """Return *arguments* without a key in the clear, so that a pickle holds none."""
-    hidden: dict[str, Any] = dict(arguments)
-    if hidden.get("api_key") is not None:
-        hidden["api_key"] = ApiKey.of(hidden["api_key"])
-    return hidden
 
 
 def _freeze(value: Any) -> Hashable:

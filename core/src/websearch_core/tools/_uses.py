@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from ..errors import BudgetExceeded, ConfigurationError
 
@@ -42,13 +42,12 @@ class Uses:
         self.__dict__.update(state)
         self._start()
 
-    def count(self, run: Hashable, *, is_name: bool = True) -> None:
+    def count(self, run: Hashable) -> None:
         """
         Count a call of *run*; one that fails later counts, too.
 
         Args:
-            run: The run: any value that identifies it.
-            is_name: False for an object that lives as long as the run and is too large to be kept.
+            run: The run: its name, or an object that lives as long as the run, and is not kept if it need not be.
 
         Raises:
             BudgetExceeded: The run has no more calls. The message tells the model to finish.
@@ -57,9 +56,9 @@ class Uses:
         if self.most is None:
             return
         with self._lock:
-            used = self._by_name.pop(run, 0) if is_name else self._by_object.get(run, 0)
-            counts: Any = self._by_name if is_name else self._by_object
-            counts[run] = min(used + 1, self.most)
+            counts: Any = self._by_object if _dies_with_its_run(run) else self._by_name
+            used = counts.pop(run, 0)
+            counts[run] = min(used + 1, self.most)  # at the end: the names used least recently come first
             while len(self._by_name) > _MAX_RUNS:
                 del self._by_name[next(iter(self._by_name))]
         if used >= self.most:
@@ -68,3 +67,12 @@ class Uses:
                 f"{calls} of the web tools that this run may make are used up; do not call them again, and answer with "
                 "what you have found so far"
             )
+
+
+def _dies_with_its_run(run: Hashable) -> bool:
+    """Return whether *run* is an object to refer to weakly, rather than a name."""
+    try:
+        ref(run)
+    except TypeError:
+        return False
+    return not isinstance(run, str)

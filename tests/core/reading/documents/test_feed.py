@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from websearch_core.errors import UnsupportedContent
-from websearch_core.reading import cut_window, read_bytes
+from websearch_core.reading import read_bytes
+from websearch_core.reading._excerpt.window import cut_window
 
 URL = "https://sea.example/news/feed"
 

@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from websearch_core.errors import TooLarge, UnsupportedContent
-from websearch_core.reading import cut_window, read_bytes
+from websearch_core.reading import read_bytes
 from websearch_core.reading._documents import office
+from websearch_core.reading._excerpt.window import cut_window
 from websearch_core.reading._sniff import DOCX, EPUB, PPTX, XLSX, media_type
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -383,6 +384,50 @@ def test_a_slide_that_a_talk_refers_to_many_times_is_read_once():
     assert page.content.count("Kelp") == page.content.count("Bream") == 1
     assert page.content.index("Kelp") < page.content.index("Bream")
     assert time.process_time() - started < 5
+
+
+def in_encoding(document, encoding, declaration="<?xml version='1.0' encoding='%s'?>"):
+    """Write every part of a document that is XML in an encoding."""
+    with zipfile.ZipFile(io.BytesIO(document)) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    for name, content in parts.items():
+        if name.endswith((".xml", ".rels", ".opf", ".xhtml")):
+            text = re.sub(r"^<\?xml[^>]*>", "", content.decode()).strip()
+            declared = declaration % re.sub("-(?:le|be|sig)$", "", encoding)
+            parts[name] = (declared + text).encode(encoding, "xmlcharrefreplace")
+    return archive(parts)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "iso-8859-1"])
+def test_a_document_in_another_encoding_is_read_like_one_in_utf_8(kind, encoding):
+    plain, other = (read_bytes(data, URL, kind) for data in (SAMPLES[kind], in_encoding(SAMPLES[kind], encoding)))
+    assert (other.content, other.title, other.author) == (plain.content, plain.title, plain.author)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_the_tags_of_a_document_in_another_encoding_count_too(encoding, monkeypatch):
+    monkeypatch.setattr(office, "_MAX_TAGS", 500)
+    long = docx(paragraph("Brown algae.") * 1_000)
+    plain, other = (read_bytes(data, URL, DOCX) for data in (long, in_encoding(long, encoding)))
+    assert other.truncated
+    assert other.content == plain.content
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize(
+    ("encoding", "declaration"),
+    [
+        ("utf-7", "<?xml version='1.0' encoding='%s'?>"),
+        ("utf-7", "<?xml version='1.0'" + " " * 2_000 + "encoding='%s'?>"),
+        ("utf-7", "<?xml version='1.0'?><?xml version='1.0' encoding='%s'?>"),
+        ("cp037", "<?xml version='1.0' encoding='%s'?>"),
+        ("utf-32", "<?xml version='1.0' encoding='%s'?>"),
+    ],
+)
+def test_a_document_in_which_tags_do_not_look_like_tags_is_refused(kind, encoding, declaration):
+    with pytest.raises(UnsupportedContent):
+        read_bytes(in_encoding(SAMPLES[kind], encoding, declaration), URL, kind)
 
 
 def test_a_long_text_that_many_cells_of_a_sheet_share_takes_little_memory():

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import UnsupportedContent
-from websearch_core.reading import cut_window, read_bytes
+from websearch_core.reading import read_bytes
+from websearch_core.reading._excerpt.window import cut_window
 
 pypdf = pytest.importorskip("pypdf")
 
@@ -438,6 +439,28 @@ def test_a_bomb_takes_little_memory(name):
 
     assert page.content == ""
     assert most < 64 * MIB - len(paper)
+
+
+def test_fonts_that_share_a_list_of_widths_take_little_memory():
+    font = b"<</Type/Font/Subtype/Type0/BaseFont/M/Encoding/Identity-H/DescendantFonts[6 0 R]>>"
+    paper = pdf(
+        [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Kids[4 0 R]/Count 1>>",
+            b"<</F1 %b%b>>" % (font, b"".join(b"/F%d %b" % (number, font) for number in range(2, 1000))),
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 5 0 R/Resources<</Font 3 0 R>>>>",
+            stream(KELP),
+            b"<</Type/Font/Subtype/CIDFontType0/BaseFont/M/W[1[%b]]>>" % (b"500 " * 5_000),
+        ]
+    )
+    tracemalloc.start()
+    try:
+        page = read_bytes(paper, URL, "application/pdf")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "too complex" in " ".join(page.notes)
+    assert peak < 64 * MIB
 
 
 def test_a_bomb_in_a_character_map_takes_little_memory():

@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 
 from websearch_core.errors import InvalidOption
 from websearch_core.models import Page
-from websearch_core.reading import find_phrase, read_html
-from websearch_core.reading._excerpt.find import Folded, occurrences
+from websearch_core.reading import Excerpt, read_html
+from websearch_core.reading._excerpt.find import Folded, by_phrase, occurrences
 
 CORPUS = Path(__file__).parents[5] / "shared" / "corpora" / "reading" / "wcxb" / "dev" / "html"
 
@@ -21,6 +21,10 @@ FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. 
 TEXT = "\n\n".join(
     f"## Part {n}\n\n{FILLER}\n\nThe grace period of part {n} is {n} days.\n\n{FILLER}" for n in range(9)
 )
+
+
+def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Page:
+    return Excerpt(find=phrase, max_length=max_length, offset=offset).of(page)
 
 
 def whole(text: str) -> Page:
@@ -110,7 +114,7 @@ def test_a_phrase_that_is_nowhere_is_no_error() -> None:
 @pytest.mark.parametrize("phrase", ["", "  ", "**"])
 def test_a_phrase_with_nothing_in_it_is_refused(phrase: str) -> None:
     with pytest.raises(InvalidOption, match="nothing to search for"):
-        find_phrase(whole("text"), phrase, 100)
+        by_phrase(whole("text"), phrase, 0, 100)
 
 
 @pytest.mark.parametrize(

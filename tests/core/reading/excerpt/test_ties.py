@@ -8,11 +8,19 @@ import time
 import pytest
 
 from websearch_core.models import Page
-from websearch_core.reading import find_phrase, pick_passages, read_html
+from websearch_core.reading import Excerpt, read_html
 
 NAMES = "Amber Birch Copper Dune Ember Fjord Granite Harbour Ivory Jasper Kelp Linden".split()
 FILLER = "This sentence is about nothing in particular, and goes on for a while. " * 6
 URL = "https://shop.example/lamps"
+
+
+def pick_passages(page: Page, query: str, max_length: int, offset: int = 0) -> Page:
+    return Excerpt(query=query, max_length=max_length, offset=offset).of(page)
+
+
+def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Page:
+    return Excerpt(find=phrase, max_length=max_length, offset=offset).of(page)
 
 
 def price_of(number: int) -> str:

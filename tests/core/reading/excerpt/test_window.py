@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from websearch_core.errors import InvalidOption
 from websearch_core.models import Page
-from websearch_core.reading import cut_window
+from websearch_core.reading._excerpt.window import cut_window
 from websearch_core.reading._markdown.fences import find_fences
 
 CODE = "```python\n" + "x = 1\n\n" * 20 + "```\n"

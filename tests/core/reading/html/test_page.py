@@ -298,10 +298,3 @@ def test_metadata_is_read_from_open_graph_and_json_ld() -> None:
 def test_broken_json_ld_is_ignored(json: str) -> None:
     page = read(PARAGRAPHS, f'<html lang="not a language!"><script type="application/ld+json">{json}</script>')
     assert (page.author, page.published, page.language) == (None, None, None)
-
-
-def test_the_html_step_can_cut_its_own_window() -> None:
-    page = read_html(f"<main>{PARAGRAPHS * 4}</main>".encode(), URL, None, 1000)
-    assert page.content_length == len(page.content) <= 1000
-    assert page.truncated
-    assert page.next_offset == page.content_length

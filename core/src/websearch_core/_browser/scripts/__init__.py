@@ -25,19 +25,8 @@ def _source() -> str:
 
 async def call(tab: Tab, function: str, *arguments: object, timeout: float = 2.0) -> Any:
     """
-    Call a function of these scripts in the page, and return its value.
-
-    Args:
-        tab: The page.
-        function: Its name.
-        arguments: What to pass, as JSON.
-        timeout: Seconds it may take.
-
-    Raises:
-        TimeoutError: The page is too busy to answer.
-        ScriptError: It failed.
-        WebSearchError: The page crashed, or the browser ended.
-
+    Call a function of these scripts in the page with *arguments* as JSON, and return its value. It raises what
+    `Tab.evaluate` raises.
     """
     asked = f"[websearch.{function}({', '.join(map(json.dumps, arguments))})]"
     # A page can name an element "websearch", which is then a property of the global object, but not its own.

@@ -10,11 +10,12 @@ import typer
 from ..arguments import TextOrJson
 from ..completion import complete_name
 from ..escaping import join_lines
-from ..output import print_json, print_row, print_rows, print_table, print_text, report_errors, show_progress
+from ..output import print_json, print_row, print_rows, print_table, print_text, report_errors
 
 if TYPE_CHECKING:
     from ..checks import Check, Setting
 
+EPILOG = "Exit codes: 0 everything works; 1 something does not; 2 wrong usage or configuration."
 _MARK = 6  # the width of "BROKEN"
 
 
@@ -34,22 +35,19 @@ def doctor(
     form: TextOrJson = "text",
 ) -> None:
     """
-    Try the configured providers with one small real call each, and say what is wrong.
+    Try the configured providers, and say what is wrong.
 
-    A call may cost as much as a search. With --live, the servers of the other providers are called too, without a key.
+    Each gets one small real call, which may cost as much as a search. With --live, the servers of the other providers
+    are called too, without a key.
     """
     with report_errors(form):
-        from ...client import WebSearch
-        from ...providers import Direct, DuckDuckGo, known
+        from ...providers import known
         from ...settings import Settings
         from .. import checks
 
         settings = Settings.load()
         tried = names or (known() if live else checks.find_in_use(settings))
-        # This client only runs the checks, so it must not fail on the settings that they check.
-        client = WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=checks.without_effect(settings))
-        with client as web, show_progress("Trying providers"):
-            checked = web.run(checks.run_checks(tried, settings, ping=live))
+        checked = checks.try_alone(tried, settings, "Trying providers", ping=live)
         values, environment = checks.list_settings(tried, settings), checks.describe_environment(settings)
         if form == "json":
             _print_as_json(checked, values, environment)
@@ -115,25 +113,24 @@ def _print_diagnosis(checked: list[Check], settings: list[Setting], environment:
     if is_offline(checked):
         print_text("No provider could be reached: it looks as if this machine has no network, or needs a proxy.")
     print_text("")
-    print_table(
-        ("setting", "value", "from"), [(one.name, _format_value(one.value), _format_source(one)) for one in settings]
-    )
-    print_text("")
     versions = ", ".join(f"{name} {number or 'not installed'}" for name, number in environment["versions"].items())
     files = [
         f"{join_lines(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}"
         for file in environment["settings_files"]
     ]
+    chosen = [one for one in settings if one.source != "default"]
     proxies = ", ".join(f"{scheme} {url}" for scheme, url in environment["proxies"].items())
     print_rows(
         [
             ("versions", versions),
             ("browser", _describe_browser(environment["browser"])),
-            *(("settings file", file) for file in files or ["none"]),
             ("proxies", proxies or "none"),
             ("TLS", ", ".join(environment["tls"].values())),
+            *(("settings file", file) for file in files or ["none"]),
+            *((one.name, f"{_format_value(one.value)}, from {_format_source(one)}") for one in chosen),
         ]
     )
+    print_text("All other settings have their defaults; --format json lists them.")
 
 
 def _describe_browser(browser: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ import typer
 
 from ..._text.quantity import quantity
 from ...errors import ConfigurationError
-from ..arguments import Internal, TextOrJson, looks_like_a_site
+from ..arguments import Internal, TextOrJson
 from ..output import print_json, print_line, report_errors, show_progress
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def index(
     form: TextOrJson = "text",
 ) -> None:
     """
-    Add folders and web sites to the index that the provider 'local' searches.
+    Index folders and web sites for the provider 'local'.
 
     A site is crawled along its links, within the origin of the URL and as far as its robots.txt allows.
     """
@@ -69,8 +69,10 @@ def _add(
     place: str, local: Any, max_pages: int, internal: list[str] | None, report_step: Callable[[str], None]
 ) -> Report:
     if not _is_site(place):
-        if looks_like_a_site(place) and not Path(place).exists():
-            raise ConfigurationError(f"{place}: no such file or folder; did you mean https://{place}?")
+        from ...provider._declare import complete_url
+
+        if (meant := complete_url(place)) and not Path(place).exists():
+            raise ConfigurationError(f"{place}: no such file or folder; did you mean {meant}?")
         added: Report = local.index.add_folder(Path(place), report_step)
         return added
     from ...client import WebSearch
@@ -86,8 +88,8 @@ def _is_site(place: str) -> bool:
 
 
 def _print_report(place: str, report: Report, index: Index) -> None:
-    pages = quantity(report.added, "page")
-    print_line(f"{place}: {pages} indexed, {report.removed} removed, {len(report.skipped)} skipped, in {index.path}")
+    counts = f"{quantity(report.added, 'page')} added, {report.unchanged} unchanged, {report.removed} removed"
+    print_line(f"{place}: {counts}, {len(report.skipped)} skipped, in {index.path}")
     for skipped in report.skipped:
         print_line(f"  skipped {skipped.what}: {skipped.why}")
     if report.left:

@@ -26,7 +26,7 @@ def providers(
     form: TextOrJson = "text",
 ) -> None:
     """
-    List the providers: what each can do, and whether it is ready or which variable is missing.
+    List the providers, and what each needs.
 
     With names: where to get a key, what it costs, and which options it has. Never shows keys.
     """

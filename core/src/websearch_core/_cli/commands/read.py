@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import typer
 
 from ..._text.choices import Responses
-from ...errors import ConfigurationError
+from ...errors import ConfigurationError, InvalidOption, WebSearchError
 from ..arguments import (
     Form,
     Internal,
@@ -15,19 +20,27 @@ from ..arguments import (
     ProviderOption,
     Robots,
     Timeout,
-    fresh_if,
     list_words,
+    open_web,
     parse_options,
-    require_url,
-    require_used,
 )
 from ..completion import complete_reader
-from ..output import print_page, report_errors, show_progress
+from ..output import print_pages, report_errors
+
+if TYPE_CHECKING:
+    from ...client import WebSearch
+    from ...flow import Flow
+    from ...models import Page
+
+_STDIN = "file:///dev/stdin"
 
 
 def read(
     *,
-    url: Annotated[str, typer.Argument(metavar="URL", help="The page, an absolute http or https URL")],
+    places: Annotated[
+        list[str],
+        typer.Argument(metavar="PAGE", help="URLs, files, or - for one document from standard input; several at once"),
+    ],
     reader: Annotated[
         str | None,
         typer.Option(
@@ -83,9 +96,9 @@ def read(
     robots: Robots = False,
     form: Form = "text",
 ) -> None:
-    """Read a page."""
+    """Read pages of the web, or files."""
     with report_errors(form):
-        require_url(url)
+        targets = [_find_target(place) for place in places]
         given = parse_options(option)
         if base_url and (not reader or "," in reader):
             raise ConfigurationError("--base-url: also name the one reader that it is for, with --reader")
@@ -93,21 +106,59 @@ def read(
             from ..._registry import registered_name
 
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
-        from ...client import WebSearch
-        from ...settings import Settings
+        part = {"max_length": max_length, "max_tokens": max_tokens, "offset": offset, "query": query, "find": find}
+        part |= {"comments": comments, "reviews": reviews}
+        arguments = {"reader": reader, "internal": internal, "timeout": timeout, "robots": robots or None}
+        with open_web("Reading", given, no_cache=no_cache, **arguments) as web:
+            pages = _read_all(web, web if reader else _open_files(web), targets, part)
+    print_pages(pages, form)
 
-        settings = Settings.load(providers=given)
-        web = WebSearch(reader=reader, internal=internal, timeout=timeout, robots=robots or None, settings=settings)
-        with web, show_progress("Reading"), fresh_if(no_cache):
-            require_used(given, web)
-            page = web.read(
-                url,
-                max_length=max_length,
-                max_tokens=max_tokens,
-                offset=offset,
-                query=query,
-                find=find,
-                comments=comments,
-                reviews=reviews,
-            )
-        print_page(page, form)
+
+class _Files:
+    """Reads files, and standard input."""
+
+    name = "file"
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the file at a ``file:`` URL."""
+        from ...flow import Call
+        from ...index._folder import read_file, read_stream
+
+        file = Path(url2pathname(urlsplit(url).path))
+        page: Page = yield (Call(read_stream, sys.stdin.buffer, file) if url == _STDIN else Call(read_file, file))
+        return page
+
+
+def _open_files(web: WebSearch) -> WebSearch:
+    from ...settings import Settings
+
+    return type(web)(reader=_Files(), settings=Settings(read_options=web.settings.read_options))
+
+
+def _find_target(place: str) -> str:
+    """Return the URL of a page, a file, or of standard input."""
+    from ...provider._declare import complete_url
+
+    if place == "-":
+        return _STDIN
+    if place.lower().startswith("file:"):
+        return f"file:{place[5:]}"
+    if "://" in place:
+        return place
+    if Path(place).exists():
+        return Path(place).resolve().as_uri()
+    meant = complete_url(place.lstrip("/"))
+    hint = f"did you mean {meant}?" if meant else "there is no such file"
+    raise InvalidOption(f"url: give the whole URL, https:// included; {hint}")
+
+
+def _read_all(
+    web: WebSearch, local: WebSearch, targets: Sequence[str], part: Mapping[str, Any]
+) -> list[Page | WebSearchError]:
+    if len(targets) == 1:
+        return [(local if targets[0].startswith("file:") else web).read(targets[0], **part)]
+    pages: dict[str, Page | WebSearchError] = {}
+    for reader, is_file in ((local, True), (web, False)):
+        urls = [url for url in targets if url.startswith("file:") is is_file]
+        pages |= dict(zip(urls, reader.read_many(urls, **part), strict=True))
+    return [pages[url] for url in targets]

@@ -8,20 +8,9 @@ import typer
 
 from ..._text.choices import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
-from ..arguments import (
-    Form,
-    Internal,
-    NoCache,
-    ProviderOption,
-    Robots,
-    Timeout,
-    fresh_if,
-    list_words,
-    parse_options,
-    require_used,
-)
+from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, list_words, open_web, parse_options
 from ..completion import complete_provider, complete_reader, complete_time_range
-from ..output import print_response, report_errors, show_progress
+from ..output import print_response, report_errors
 
 
 def search(
@@ -113,24 +102,12 @@ def search(
     }
     with report_errors(form):
         text = " ".join(query)
-        if reader and not read_top:
-            raise ConfigurationError("--reader: also say how many results to read, with --read-top")
-        if robots and not read_top:
-            raise ConfigurationError("--robots: also say how many results to read, with --read-top")
+        if (reader or robots) and not read_top:
+            which = "--reader" if reader else "--robots"
+            raise ConfigurationError(f"{which}: also say how many results to read, with --read-top")
         given = parse_options(option)
-        from ...client import WebSearch
-        from ...settings import Settings
-
-        web = WebSearch(
-            provider,
-            reader=reader,
-            base_url=base_url,
-            internal=internal,
-            timeout=timeout,
-            robots=robots or None,
-            settings=Settings.load(providers=given),
-        )
-        with web, show_progress("Searching"), fresh_if(no_cache):
-            require_used(given, web)
+        arguments: dict[str, Any] = {"provider": provider, "reader": reader, "base_url": base_url, "internal": internal}
+        arguments |= {"timeout": timeout, "robots": robots or None}
+        with open_web("Searching", given, no_cache=no_cache, **arguments) as web:
             response = web.search(text, read_top=read_top, **options)
         print_response(response, form)

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING
 import typer
 
 from ...errors import ConfigurationError, UnknownProvider
-from ..output import print_line, print_text, report_errors, show_progress
+from ..output import print_line, print_row, print_text, report_errors
 
 if TYPE_CHECKING:
     from ...providers import ProviderInfo
     from ...settings import Settings
 
+_NAME = 14  # the width of a provider's name
+
 
 def setup() -> None:
     """
-    Choose a provider, give its key, try both, and write your own settings file.
+    Choose a provider, give its key, and write your settings.
 
-    The key goes into the keyring of the system if there is one, else into the file, which only you can read then. What
-    else is in the file stays as it is.
+    Both are tried first. The key goes into the keyring of the system if there is one, else into the file, which only
+    you can read then. What else is in the file stays as it is.
     """
     with report_errors("text"):
         from ...providers import get_all
@@ -62,11 +64,11 @@ def is_interactive() -> bool:
 
 
 def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
-    from ..._registry import registered_name
+    from ..._registry import registered_name, unknown_provider
 
     for one in able:
         state = "ready" if one.configured else f"needs {' or '.join(one.missing)}" if one.missing else one.problem or ""
-        print_line(f"  {one.name:<16}{state}")
+        print_row(one.name, state, _NAME)
     names = {one.name: one for one in able}
     default = settings.provider[0] if settings.provider and settings.provider[0] in names else "duckduckgo"
     while True:
@@ -75,8 +77,8 @@ def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
             if (name := registered_name(answer)) in names:
                 return names[name]
             print_line(f"{name} cannot search")
-        except UnknownProvider as error:
-            print_line(str(error))
+        except UnknownProvider:
+            print_row("", str(unknown_provider(answer, list(names), "those that can search:")), 0)
 
 
 def _ask_options(choice: ProviderInfo) -> dict[str, str]:
@@ -89,7 +91,7 @@ def _ask_options(choice: ProviderInfo) -> dict[str, str]:
     cls = provider_class(choice.name)
     options = {}
     if needs_url(choice.name):
-        options["base_url"] = typer.prompt("URL of your server").strip()
+        options["base_url"] = _ask_url()
     if "api_key" in field_notes(cls):
         variables = environment(cls).get("api_key", ())
         given = next((name for name in variables if read_variable(name)), None)
@@ -101,6 +103,20 @@ def _ask_options(choice: ProviderInfo) -> dict[str, str]:
         if key := _ask_key("Key" if needed else "Key, or Enter for none", needed=needed and not given):
             options["api_key"] = key
     return options
+
+
+def _ask_url() -> str:
+    """Ask for a URL; one that only lacks its scheme is offered with it."""
+    from ...provider._declare import check_base_url, complete_url
+
+    offered: str | None = None
+    while True:
+        url: str = typer.prompt("URL of your server", default=offered).strip()
+        try:
+            return check_base_url(url)
+        except ValueError as error:
+            offered = complete_url(url) or None
+            print_line(str(error))
 
 
 def _ask_key(question: str, *, needed: bool) -> str:
@@ -119,15 +135,11 @@ def _ask_key(question: str, *, needed: bool) -> str:
 
 
 def _try(name: str, settings: Settings, options: dict[str, str]) -> bool:
-    from ...client import WebSearch
-    from ...providers import Direct, DuckDuckGo
     from ...render import render_error
-    from ..checks import run_checks, without_effect
+    from .. import checks
 
     tried = settings.override(enabled=True, providers={name: {"enabled": True, **options}})
-    client = WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=without_effect(tried))
-    with client as web, show_progress(f"Trying {name}"):
-        (check,) = web.run(run_checks([name], tried))
+    (check,) = checks.try_alone([name], tried, f"Trying {name}")
     if check.error is None:
         print_line(f"{name} works ({check.seconds:.1f} s)")
         return True

@@ -23,8 +23,7 @@ _Row = tuple[str, str, str]  # day, provider and tenant; those that are added up
 
 def usage(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PROVIDER", help="Only these providers", autocompletion=complete_name),
+        list[str] | None, typer.Argument(metavar="PROVIDER", help="Only these providers", autocompletion=complete_name)
     ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="YYYY-MM-DD", help="The first day to count, in UTC; by default, all days")
@@ -42,25 +41,27 @@ def usage(
     form: TextOrJson = "text",
 ) -> None:
     """
-    Show what calls have used, as counted by a budget: calls, credits and dollars.
+    Show what calls have used: calls, credits and dollars.
 
-    Costs are what the services said they charged, else estimates by their lists of prices.
+    A budget counts them. Costs are what the services said they charged, else estimates by their lists of prices.
     """
     with report_errors(form):
+        from ...layers._amounts import Amount
+
         file = _find_file(path)
         first = _parse_day(since)
         found = [one for one in file.read(first) if not names or one.provider in names]
-        rows = _add_up(found, by)
+        rows, total = _add_up(found, by), sum((one.amount for one in found), Amount())
         if form == "json":
             print_json({
                 "path": str(file.path),
                 "usage": [_as_json(row, amount) for row, amount in rows.items()],
-                "total": _as_json(None, _total(found)),
+                "total": _as_json(None, total),
             })  # fmt: skip
         elif not rows:
             print_line(f"Nothing is counted in {file.path}. Set a budget, such as WEB_SEARCH_BUDGET='1 USD/day'.")
         else:
-            _print(rows, _total(found))
+            _print(rows, total)
 
 
 def _find_file(path: Path | None) -> UsageFile:
@@ -90,12 +91,6 @@ def _add_up(found: list[Usage], by: By | None) -> dict[_Row, Amount]:
     return rows
 
 
-def _total(found: list[Usage]) -> Amount:
-    from ...layers._amounts import Amount
-
-    return sum((one.amount for one in found), Amount())
-
-
 def _as_json(row: _Row | None, amount: Amount) -> dict[str, Any]:
     from ...layers._amounts import MILLION
 
@@ -105,14 +100,13 @@ def _as_json(row: _Row | None, amount: Amount) -> dict[str, Any]:
 
 
 def _print(rows: dict[_Row, Amount], total: Amount) -> None:
-    shown = [index for index in range(3) if any(row[index] for row in rows)] or [2]
-    columns = [("day", "provider", "tenant")[index] for index in shown]
-    lines = [[*(row[index] for index in shown), *_figures(amount)] for row, amount in rows.items()]
-    lines.append(["total", *[""] * (len(shown) - 1), *_figures(total)])
-    print_table([*columns, "calls", "credits", "USD"], lines)
-
-
-def _figures(amount: Amount) -> list[str]:
     from ...layers._amounts import format_amount
 
-    return [format_amount(amount.of(unit), unit).partition(" ")[0] for unit in ("calls", "credits", "usd")]
+    def show(amount: Amount) -> list[str]:
+        return [format_amount(amount.of(unit), unit).partition(" ")[0] for unit in ("calls", "credits", "usd")]
+
+    shown = [index for index in range(3) if any(row[index] for row in rows)] or [2]
+    columns = [("day", "provider", "tenant")[index] for index in shown]
+    lines = [[*(row[index] for index in shown), *show(amount)] for row, amount in rows.items()]
+    lines.append(["total", *[""] * (len(shown) - 1), *show(total)])
+    print_table([*columns, "calls", "credits", "USD"], lines)

@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol
+from typing import Protocol
 
 
 @dataclass(frozen=True)
@@ -51,20 +51,13 @@ class CacheBackend(Protocol):
 
 
 class MemoryBackend:
-    """Keeps entries in this process; what was used least recently goes first. A copy starts empty."""
+    """Keeps entries in this process; what was used least recently goes first."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes, self._size, self._lock = max_bytes, 0, Lock()
         self._entries: OrderedDict[str, tuple[bytes, float]] = OrderedDict()
 
-    def __deepcopy__(self, memo: Any) -> MemoryBackend:
-        return MemoryBackend(self._max_bytes)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return MemoryBackend, (self._max_bytes,)
-
     def get(self, key: str) -> bytes | None:
-        """Return an entry, and mark it as used."""
         with self._lock:
             value, expires = self._entries.get(key, (None, 0.0))
             if value is None or expires < time.time():
@@ -73,7 +66,6 @@ class MemoryBackend:
             return value
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
-        """Keep an entry, and drop others if there is no room."""
         with self._lock:
             self._drop(key)
             if len(value) > self._max_bytes:
@@ -88,12 +80,10 @@ class MemoryBackend:
         self._size -= len(value)
 
     def clear(self) -> None:
-        """Remove everything."""
         with self._lock:
             self._entries.clear()
             self._size = 0
 
     def stats(self) -> CacheStats:
-        """Return how full it is."""
         with self._lock:
             return CacheStats(len(self._entries), self._size, "memory")

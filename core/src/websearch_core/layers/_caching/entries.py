@@ -26,10 +26,6 @@ class _Missing(BaseModel):
     provider: str | None = None
     status: int | None = None
 
-    @classmethod
-    def of(cls, error: PageNotFound) -> _Missing:
-        return cls(message=error.message, provider=error.provider, status=error.status)
-
 
 class Entry(BaseModel):
     """
@@ -68,11 +64,14 @@ class Entry(BaseModel):
         validators: Validators | None = None,
     ) -> Entry:
         """Return an entry of *answer*, as of now."""
+        missing = None
+        if isinstance(answer, PageNotFound):
+            missing = _Missing(message=answer.message, provider=answer.provider, status=answer.status)
         return cls.model_construct(
             stored=time.time(),
             response=answer if isinstance(answer, SearchResponse) else None,
             page=answer if isinstance(answer, Page) else None,
-            missing=_Missing.of(answer) if isinstance(answer, PageNotFound) else None,
+            missing=missing,
             partial=isinstance(answer, SearchResponse) and answer._is_partial,  # noqa: SLF001 - private to users
             fresh=_as_bound(lifetime.fresh),
             stale=_as_bound(lifetime.stale),

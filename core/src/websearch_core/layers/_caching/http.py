@@ -124,13 +124,7 @@ class NotModified(BaseException):
 
 
 class Watch:
-    """
-    Watches how a page is fetched.
-
-    Args:
-        known: The validators of the page in the cache, if there is one.
-
-    """
+    """Watches how a page is fetched; *known* are the validators of the page in the cache, if there is one."""
 
     def __init__(self, known: Validators | None = None) -> None:
         self._known = known
@@ -152,13 +146,7 @@ class Watch:
         return Validators.of(*made_of[0]) if len(made_of) == 1 else None
 
     def watch(self, flow: Flow[T]) -> Flow[T]:
-        """
-        Run *flow*, and ask whether the page has changed.
-
-        Raises:
-            NotModified: It has not.
-
-        """
+        """Run *flow*, and raise `NotModified` if the page has not changed."""
         return (yield from intercept(flow, self._fetch))
 
     def _fetch(self, request: Any) -> Flow[Any]:

@@ -20,13 +20,7 @@ class RedisBackend:
     """
     Keeps entries in Redis, which bounds them by its own ``maxmemory`` and by their age.
 
-    Args:
-        url: ``redis://``, ``rediss://`` or ``unix://``, as redis-py reads it:
-            https://redis.readthedocs.io/en/stable/connections.html#redis.Redis.from_url.
-
-    Raises:
-        ConfigurationError: The package ``redis`` is not installed, or the URL is wrong.
-
+    The URL is what redis-py reads: https://redis.readthedocs.io/en/stable/connections.html#redis.Redis.from_url.
     """
 
     def __init__(self, url: str) -> None:
@@ -39,14 +33,7 @@ class RedisBackend:
         except ValueError:
             raise ConfigurationError("cache: not a URL of Redis") from None
 
-    def __deepcopy__(self, memo: Any) -> RedisBackend:
-        return RedisBackend(self._url)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RedisBackend, (self._url,)
-
     def get(self, key: str) -> bytes | None:
-        """Return an entry."""
         from redis.exceptions import ResponseError
 
         try:
@@ -56,7 +43,6 @@ class RedisBackend:
         return value if isinstance(value, bytes) else None
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
-        """Keep an entry."""
         if len(value) > _MAX_BYTES:
             self._get_client().unlink(_PREFIX + key)
         else:
@@ -69,12 +55,11 @@ class RedisBackend:
             client.unlink(key)
 
     def stats(self) -> CacheStats:
-        """Return how many entries there are, and their bytes."""
         client = self._get_client()
         sizes = [_measure(client, key) for key in client.scan_iter(f"{_PREFIX}*", count=1000)]
         parts = urlsplit(self._url)
-        place = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
-        return CacheStats(len(sizes), sum(sizes), place)
+        location = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        return CacheStats(len(sizes), sum(sizes), location)
 
     def _get_client(self) -> Any:
         if self._client is None:
@@ -93,11 +78,8 @@ def _measure(client: Any, key: bytes) -> int:
 
 def connect(url: str) -> Any:
     """
-    Return a client of the Redis at *url*, which gives up soon. It opens no connection yet.
-
-    Raises:
-        ValueError: That is not a URL of Redis.
-
+    Return a client of the Redis at *url*, which gives up soon. It opens no connection yet; a wrong URL is a
+    `ValueError`.
     """
     from redis import Redis
     from redis.backoff import NoBackoff

@@ -6,18 +6,17 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from ..._runtime.sqlite import KeptConnection, connect, read_stamp, transaction, use_wal
+from ..._runtime.sqlite import connect, create_private, identify, move_aside, read_stamp, transaction, use_wal
 from .backend import CacheStats
 
 T = TypeVar("T")
 
 _APPLICATION = 0x77656263  # "webc", in the header of the file
 _VERSION = 1
-_BUSY = 0.25  # seconds to wait for another process
+_PATIENCE = 2.0  # seconds to wait while others write; more would be felt, and less is over on a busy machine
 _FULL = 0.9  # of the limit, after old entries have been removed
 _TABLE = """
 CREATE TABLE IF NOT EXISTS entries (
@@ -50,13 +49,6 @@ class SQLiteBackend:
 
     def __init__(self, path: Path, max_bytes: int, *, may_replace: bool = False) -> None:
         self._path, self._max_bytes, self._may_replace = path, max_bytes, may_replace
-        self._kept = KeptConnection(path, _BUSY, _prepare)
-
-    def __deepcopy__(self, memo: Any) -> SQLiteBackend:
-        return SQLiteBackend(self._path, self._max_bytes, may_replace=self._may_replace)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return partial(SQLiteBackend, may_replace=self._may_replace), (self._path, self._max_bytes)
 
     def get(self, key: str) -> bytes | None:
         """Return an entry that has not expired."""
@@ -89,22 +81,25 @@ class SQLiteBackend:
             self._run(remove)
 
     def stats(self) -> CacheStats:
-        """Return how full it is."""
         query = "SELECT count(*), coalesce(sum(length(value)), 0) FROM entries WHERE expires > ?"
         if not self._path.exists():
             return CacheStats(0, 0, str(self._path))
         entries, size = self._run(lambda db: db.execute(query, (time.time(),)).fetchone())
         return CacheStats(entries, size, str(self._path))
 
-    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _run(self, work: Callable[[sqlite3.Connection], T], *, again: bool = True) -> T:
         """Run *work*; once more if the file turns out to be damaged, on a new one."""
+        create_private(self._path)
+        file = identify(self._path)
         try:
-            return self._kept.run(work)
+            with connect(self._path, _PATIENCE) as db:
+                _prepare(db)
+                return work(db)
         except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
+            if not (again and _is_damage(error)):
                 raise
-            self._move_aside(error)
-        return self._kept.run(work)
+            self._move_aside(file, error)
+        return self._run(work, again=False)
 
     def _trim(self, db: sqlite3.Connection) -> None:
         if _used(db) <= self._max_bytes:
@@ -113,16 +108,32 @@ class SQLiteBackend:
         while _used(db) > self._max_bytes * _FULL and db.execute(_DROP_OLDEST).rowcount:
             pass
 
-    def _move_aside(self, error: sqlite3.DatabaseError) -> None:
-        """Keep a damaged cache under another name, but never touch a file that is not ours."""
+    def _move_aside(self, file: tuple[int, int] | None, error: sqlite3.DatabaseError) -> None:
+        """Keep the damaged *file* under another name, unless it is not ours, or has been replaced already."""
         if not (self._may_replace or _is_marked(self._path)):
             raise NotACacheError(f"{self._path} is not a cache") from error
         aside = self._path.with_name(f"{self._path.name}.damaged")
-        if self._kept.move_aside(aside):
+        if move_aside(self._path, file, aside):
             _log.warning("the cache was damaged (%s): moved to %s", error, aside)
 
 
 def _prepare(db: sqlite3.Connection) -> None:
+    stamp = read_stamp(db)
+    if stamp != (_APPLICATION, _VERSION):
+        _check_owner(db)
+    use_wal(db)
+    # A killed process loses nothing; after a power cut, a damaged file is moved aside. With any other setting, closing
+    # the connection would wait for the disk.
+    db.execute("PRAGMA synchronous = OFF")
+    if stamp != (_APPLICATION, _VERSION):
+        with transaction(db):
+            db.execute(f"PRAGMA application_id = {_APPLICATION}")
+            for statement in _TABLE.strip().split(";\n"):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def _check_owner(db: sqlite3.Connection) -> None:
     # The tables first: if another process makes them in between, with its stamp, the file only seems to be empty still.
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     application, version = read_stamp(db)
@@ -130,15 +141,6 @@ def _prepare(db: sqlite3.Connection) -> None:
         raise NotACacheError("the file is a database, but not a cache")
     if version > _VERSION:
         raise NotACacheError(f"the cache was written by a newer version ({version})")
-    use_wal(db)
-    db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut the last entries
-    db.execute(f"PRAGMA journal_size_limit = {4 * 2**20}")
-    if version < _VERSION:
-        with transaction(db):
-            db.execute(f"PRAGMA application_id = {_APPLICATION}")
-            for statement in _TABLE.strip().split(";\n"):
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 def _used(db: sqlite3.Connection) -> int:
@@ -151,7 +153,7 @@ def _used(db: sqlite3.Connection) -> int:
 def _is_marked(path: Path) -> bool:
     """Return whether the header of a file says that it is a cache."""
     try:
-        with connect(path, _BUSY) as db:
+        with connect(path, _PATIENCE) as db:
             return read_stamp(db)[0] == _APPLICATION
     except sqlite3.DatabaseError:
         return False

@@ -1,4 +1,4 @@
-"""A backend whose failures fail no call."""
+"""A backend whose failures fail no call, unless somebody else could decide what is in it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from ..._runtime.owners import UnsafeFile
 from ...errors import ConfigurationError
 from .backend import CacheBackend, MemoryBackend
 from .entries import Entry, decode, encode
@@ -22,10 +23,6 @@ def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> 
     """
     Return the backend at *location*: a file, ``:memory:``, a URL of Redis, or a backend; by default a file in the cache
     folder.
-
-    Raises:
-        ConfigurationError: The package ``redis`` is not installed, or the URL is wrong.
-
     """
     if location is None:
         return SQLiteBackend(default_path(), max_bytes, may_replace=True)
@@ -46,7 +43,11 @@ def default_path() -> Path:
 
 
 class Store:
-    """Keeps entries in a backend. If that fails, it is logged once, and left alone for a while."""
+    """
+    Keeps entries in a backend. If that fails, it is logged once, and left alone for a while.
+
+    A file that another user may change is an error: `UnsafeFile`.
+    """
 
     def __init__(self, backend: CacheBackend) -> None:
         self.backend = backend
@@ -72,6 +73,8 @@ class Store:
             return None
         try:
             return getattr(self.backend, method)(*arguments)
+        except UnsafeFile:  # without its owner, it would not work at the next call either
+            raise
         except Exception as error:  # noqa: BLE001 - logged; a cache never fails a call
             self._rests[method] = time.monotonic() + _REST
             if not self._has_failed:

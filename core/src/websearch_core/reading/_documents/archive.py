@@ -7,6 +7,7 @@ as empty parts, so that converters do not miss them.
 
 from __future__ import annotations
 
+import codecs
 import re
 import zipfile
 from io import BytesIO
@@ -21,6 +22,14 @@ _MAX_DEPTH = 100  # nested elements: converters take time quadratic in the depth
 _MAX_TAG_LENGTH = 20_000  # bytes
 _TEXTS = (".xml", ".rels", ".opf", ".ncx", ".xhtml", ".html", ".htm", "mimetype")
 _MAIN = re.compile(r"word/document\d*\.xml|xl/worksheets/[^/]+\.xml")
+_DECLARATION = re.compile(
+    rb"""\s{0,100}<\?xml\s(?:[^<>]{0,500}?encoding\s{0,9}=\s{0,9}["']([\w.-]{1,40}))?[^<>]{0,500}?\?>"""
+)
+_CONTAINS_ASCII = re.compile(  # encodings in which the byte of < is never a part of another character
+    r"utf-?8|(?:us-)?ascii|iso-8859-(?:1[013-6]|[1-9])|windows-125[0-8]|koi8-[ru]|gb2312|gbk|gb18030|big5|euc-(?:jp|kr)"
+    r"|shift_jis",
+    re.IGNORECASE,
+)
 _TAG = re.compile(rb"<(/?)([^<>!?/\s]++)[^<>]*?(/?)>")
 _LONG_TAG = re.compile(rb"<[^<>]{%d}" % _MAX_TAG_LENGTH)
 
@@ -43,12 +52,7 @@ class Unpacked(NamedTuple):
 
 def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
     """
-    Unpack the parts of an archive that are text.
-
-    Args:
-        data: The archive.
-        media_type: Its media type, for error messages.
-        max_tags: Most tags to keep in all parts together.
+    Unpack the parts of an archive that are text, with at most *max_tags* tags together; errors name its *media_type*.
 
     Raises:
         UnsupportedContent: The archive is damaged, encrypted or too large.
@@ -66,8 +70,9 @@ def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
         raise UnsupportedContent(f"{media_type} {refusal}")
     cut = False
     for part in sorted(parts, key=lambda part: _MAIN.fullmatch(part) is not None):  # parts that can be cut come last
-        content = parts[part]
-        kept, tags = _cut_xml(content, max_tags)
+        is_whole = len(parts[part]) < _MAX_MAIN_SIZE or not _MAIN.fullmatch(part)
+        content = parts[part] = _as_utf8(parts[part], media_type)
+        kept, tags = _cut_xml(content, max_tags, is_whole=is_whole)
         max_tags -= tags
         if kept is not content:
             if not _MAIN.fullmatch(part):
@@ -102,13 +107,32 @@ def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
         return stream.read(_max_size(part))
 
 
-def _cut_xml(content: bytes, max_tags: int) -> tuple[bytes, int]:
+def _as_utf8(content: bytes, media_type: str) -> bytes:
+    """
+    Return XML in UTF-8 that declares no other encoding: its tags are counted in bytes, and a parser must see the same.
+
+    XML in an encoding in which these files do not come is `UnsupportedContent`.
+    """
+    wide = "utf-16" if content[:2] in {b"\xff\xfe", b"\xfe\xff"} else ""
+    if not wide and b"\0" in content[:2]:  # a sign < without a mark of the order of bytes
+        wide = "utf-16-be" if content[:1] == b"\0" else "utf-16-le"
+    if wide:
+        content = content.decode(wide, "replace").encode()
+    content = content.removeprefix(codecs.BOM_UTF8)
+    encoding = "utf-8"
+    if declaration := _DECLARATION.match(content):
+        content = content[declaration.end() :]
+        encoding = declaration[1].decode() if declaration[1] and not wide else encoding
+    if not _CONTAINS_ASCII.fullmatch(encoding) or re.match(rb"\s*+<\?xml\s", content):
+        raise UnsupportedContent(f"{media_type} in the encoding {encoding}")
+    return content.decode(encoding, "replace").encode()
+
+
+def _cut_xml(content: bytes, max_tags: int, *, is_whole: bool) -> tuple[bytes, int]:
     """
     Cut XML that is too long, or already cut, after a tag, and close the open elements.
 
-    Returns:
-        The XML, the same object if there is nothing to cut, and its number of tags.
-
+    Returns the XML, the same object if there is nothing to cut, and its number of tags.
     """
     too_long = _LONG_TAG.search(content)
     stop = too_long.start() if too_long else len(content)
@@ -124,6 +148,6 @@ def _cut_xml(content: bytes, max_tags: int) -> tuple[bytes, int]:
             del opened[-1:]
         tags, end = tags + 1, tag.end()
     else:
-        if not too_long and len(content) < _MAX_MAIN_SIZE:
+        if not too_long and is_whole:
             return content, tags
     return content[:end] + b"".join(b"</%s>" % name for name in reversed(opened)), tags

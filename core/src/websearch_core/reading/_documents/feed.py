@@ -25,6 +25,7 @@ from .._charset import decode
 from .._html.fragment import bare, read_fragment
 from .._links import MAX_LINKS, Links, absolute
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
+from .._types import Document
 from .text import read_text
 
 _MAX_CHARACTERS = 2**20  # of source: later entries are old ones
@@ -66,28 +67,17 @@ class _Feed:
     entries: tuple[_Entry, ...]
 
 
-def read_feed(
-    data: bytes, url: str, media_type: str, content_type: str | None = None, *, links: Links = "keep"
-) -> Page:
-    """
-    Read the entries of a feed, in its order. If it cannot be parsed as a feed, read it as text.
-
-    Args:
-        data: The bytes of the feed.
-        url: Where they came from; relative links are resolved against it.
-        media_type: Their media type.
-        content_type: The value of the HTTP header, if any, for its charset.
-        links: What to do with links, as in `read_html`.
-
-    """
-    source, decoding = decode(data, content_type, most=_MAX_CHARACTERS + 1)
+def read_feed(document: Document) -> Page:
+    """Read the entries of a feed, in its order. If it cannot be parsed as a feed, read it as text."""
+    url, media_type = document.url, document.media_type
+    source, decoding = decode(document.data, document.content_type, most=_MAX_CHARACTERS + 1)
     cut = len(source) > _MAX_CHARACTERS
     source, invisible = strip_invisible(source[:_MAX_CHARACTERS])
     feed = _json_feed(source) if media_type.endswith("json") else _xml_feed(source)
     if feed is None:
-        return read_text(data, url, media_type, content_type)
+        return read_text(document)
     base = absolute(feed.link, url) or url
-    content, targets, written = _write(feed, base, links)
+    content, targets, written = _write(feed, base, document.links)
     count = len(feed.entries)
     partly = cut or written < count
     entries = quantity(written if partly else count, "entry", "entries")

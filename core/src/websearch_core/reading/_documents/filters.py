@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from base64 import a85decode
 from binascii import unhexlify
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -21,12 +21,13 @@ from typing import Any
 
 from pypdf import PdfReader, _cmap, filters
 from pypdf.errors import LimitReachedError
-from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject
+from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject, _font
 
 MAX_DECODED = 5_000_000  # bytes of a stream
 _MAX_PAGE_SIZE = 15_000_000  # bytes of all decoded streams of a page
 _MAX_MAP_SIZE = 2**20  # bytes of a character map, each of which takes 25 bytes of memory
 _MAX_TEXT_SIZE = 8_000_000  # characters of ASCII85 or hexadecimal digits
+_WIDTH_SIZE = 100  # bytes of memory for the width of a character
 _MAX_RUNS_SIZE = 2**19  # bytes of run-length data, each of which may be a piece
 _MAX_LZW_SIZE = 2**21  # bytes; Python takes a second for a MiB
 _WHITE_SPACE = b"\0\t\n\f\r "
@@ -50,10 +51,20 @@ class Budget:
     def keep(self, stream: EncodedStreamObject, data: bytes) -> bytes:
         """Count *data*, the decoded content that *stream* will cache."""
         self._streams.append(stream)
-        self.left -= len(data)
-        if self.left < 0:
-            raise LimitReachedError("a page whose streams are too large")
+        self.spend(len(data))
         return data
+
+    def spend(self, size: int) -> None:
+        """
+        Count bytes that the page takes.
+
+        Raises:
+            LimitReachedError: They are more than a page may take.
+
+        """
+        self.left -= size
+        if self.left < 0:
+            raise LimitReachedError("a page whose streams or fonts are too large")
 
     def check_time(self) -> None:
         """
@@ -103,28 +114,16 @@ def bounded(seconds: float) -> Iterator[Budget]:
         _budget.reset(before)
 
 
-def _patch_pypdf() -> None:
-    for place, name, ours in (
-        (filters.ASCII85Decode, "decode", lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_ascii85, data), data)),
-        (filters.ASCIIHexDecode, "decode", lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_hex, data), data)),
-        (filters.RunLengthDecode, "decode", partial(_limit, _MAX_RUNS_SIZE)),
-        (filters.LZWDecode, "decode", partial(_limit, _MAX_LZW_SIZE)),
-        (filters, "decode_stream_data", _count),
-        (_cmap, "prepare_cm", _limit_map),
-    ):
-        replaced = _choose(getattr(place, name), ours)
-        setattr(place, name, staticmethod(replaced) if isinstance(place, type) else replaced)
+def patch(place: Any, name: str, ours: Callable[..., Any]) -> None:
+    """Replace a function of pypdf within `bounded` by *ours*, which gets a call of theirs, and its first argument."""
+    theirs = getattr(place, name)
 
-
-def _choose(theirs: Callable[..., bytes], ours: Callable[..., bytes]) -> Callable[..., bytes]:
-    """Return a function that calls *ours* within `bounded`, with *theirs* as its first argument, and else *theirs*."""
-
-    def chosen(data: Any, *args: Any, **kwargs: Any) -> bytes:
+    def chosen(data: Any, *args: Any, **kwargs: Any) -> Any:
         if _budget.get():
             return ours(partial(theirs, data, *args, **kwargs), data)
         return theirs(data, *args, **kwargs)
 
-    return chosen
+    setattr(place, name, staticmethod(chosen) if isinstance(place, type) else chosen)
 
 
 def _limit(most: int, decode: Callable[[], bytes], data: bytes) -> bytes:
@@ -137,6 +136,13 @@ def _count(decode: Callable[[], bytes], stream: EncodedStreamObject) -> bytes:
     data = decode()
     budget = _budget.get()
     return budget.keep(stream, data) if budget else data
+
+
+def _count_widths(add_space: Callable[[], float], widths: Mapping[str, float]) -> float:
+    """Count the widths of a font: many fonts can share a list of them, and each gets its own copy."""
+    if budget := _budget.get():
+        budget.spend(_WIDTH_SIZE * len(widths))
+    return add_space()
 
 
 def _limit_map(prepare: Callable[[], bytes], font: Any) -> bytes:
@@ -164,4 +170,11 @@ def _decode_hex(data: bytes) -> bytes:
     return unhexlify(digits + b"0" * (len(digits) % 2))
 
 
-_patch_pypdf()  # on import, which happens once, however many threads there are
+# On import, which happens once, however many threads there are.
+patch(filters.ASCII85Decode, "decode", lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_ascii85, data), data))
+patch(filters.ASCIIHexDecode, "decode", lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_hex, data), data))
+patch(filters.RunLengthDecode, "decode", partial(_limit, _MAX_RUNS_SIZE))
+patch(filters.LZWDecode, "decode", partial(_limit, _MAX_LZW_SIZE))
+patch(filters, "decode_stream_data", _count)
+patch(_cmap, "prepare_cm", _limit_map)
+patch(_font.Font, "_add_space_width", _count_widths)

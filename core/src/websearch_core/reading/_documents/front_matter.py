@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 _MAX_LENGTH = 20_000  # characters; a longer one is text between two lines
 _MAX_VALUES = 50  # of one key
@@ -26,22 +25,19 @@ _IN_LIST = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^']|'')*+'|[^,]+")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
 
 
-class FrontMatter(NamedTuple):
-    """The values of each key, in lower case, and where the text after it begins: 0 if there is no front matter."""
+def read_front_matter(text: str) -> tuple[Mapping[str, list[str]], int]:
+    """
+    Read the front matter at the beginning of *text*; lines of another form between such marks are text.
 
-    values: Mapping[str, list[str]]
-    end: int
-
-
-def read_front_matter(text: str) -> FrontMatter:
-    """Read the front matter at the beginning of *text*; lines of another form between such marks are text."""
+    Returns the values of each key, in lower case, and where the text after it begins: 0 if there is no front matter.
+    """
     begin = _BEGIN.match(text)
     end = begin and _ENDS[begin[1]].search(text, begin.end(), begin.end() + _MAX_LENGTH)
     if not begin or not end:
-        return FrontMatter({}, 0)
+        return {}, 0
     lines = text[begin.end() : end.start()]
     values = _read_toml(lines) if begin[1] == "+++" else _read_yaml(lines.splitlines())
-    return FrontMatter(values, end.end()) if values else FrontMatter({}, 0)
+    return (values, end.end()) if values else ({}, 0)
 
 
 def _read_toml(lines: str) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..._text.invisible import one_line
 from ...models import Page
 from .._page import DESCRIPTION_LENGTH, TITLE_LENGTH, make_page
+from .._types import Document
 
 _NOTE = "the picture itself is not read"
 _NAMES = {
@@ -20,23 +21,16 @@ _MAX_TEXTS = 2_000  # read in an SVG
 _MAX_SVG_SIZE = 2**20  # bytes
 
 
-def read_image(data: bytes, url: str, media_type: str) -> Page:
-    """
-    Say what the image in *data* is.
-
-    Args:
-        data: The bytes of the file.
-        url: Where they came from.
-        media_type: Their media type.
-
-    """
+def read_image(document: Document) -> Page:
+    """Say what an image is."""
+    data, media_type = document.data, document.media_type
     found = _read_svg(data) if media_type == "image/svg+xml" else {}
     texts = {label: one_line(text, DESCRIPTION_LENGTH) for label, text in found.items()}
     name = _NAMES.get(media_type, media_type.removeprefix("image/"))
     lines = [f"{name} image, {_format_size(len(data))}", *(f"{label}: {text}" for label, text in texts.items() if text)]
     title = texts.get("Title", "")[:TITLE_LENGTH]
     description = texts.get("Description") or None
-    return make_page(url, media_type, "\n\n".join(lines), title=title, description=description, notes=(_NOTE,))
+    return make_page(document.url, media_type, "\n\n".join(lines), title=title, description=description, notes=(_NOTE,))
 
 
 def _format_size(count: int) -> str:
@@ -49,11 +43,9 @@ def _format_size(count: int) -> str:
 
 def _read_svg(data: bytes) -> dict[str, str]:
     """Return the texts of a drawing by their label."""
-    from .._charset import to_utf8
-    from .._html.harden import harden
-    from .._html.parse import parse
+    from .._html.parse import parse_page
 
-    document = parse(harden(to_utf8(data, most=_MAX_SVG_SIZE).data.replace(b"\x00", b"")).source)
+    document = parse_page(data, most=_MAX_SVG_SIZE)
     texts: dict[str, str] = {}
     for label, selector in (("Title", "svg > title"), ("Description", "svg > desc")):
         if node := document.css_first(selector):

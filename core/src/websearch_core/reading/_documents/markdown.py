@@ -11,18 +11,17 @@ from urllib.parse import urlsplit
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line, removal_note, strip_invisible
 from ..._text.markup import strip_markup
-from ..._text.media_types import MARKDOWN
 from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import decode
+from .._links import MAX_LINKS, absolute
 from .._markdown.fences import outside_fences
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
+from .._types import Document
 from .front_matter import read_front_matter
-from .llms_txt import is_llms_txt, read_page_list
 from .text import MAX_CHARACTERS
 from .unseen import remove_unseen
 
-_ENDINGS = (".md", ".mdx", ".markdown", ".qmd", "/llms-full.txt")
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
 # Collapsible parts: their label becomes bold, and they are shown open.
 _SUMMARY = re.compile(
@@ -45,30 +44,21 @@ _LANGUAGES = ("lang", "language", "locale")
 _SITES = ("site_name", "sitename", "site")
 _MAX_AUTHORS = 10
 
+# Of ``/llms.txt``.
+_LIST_TITLE = re.compile(r"\s*#[ \t]+(\S.*)")
+_QUOTED = re.compile(r" {0,3}> ?(.*)")
+_SECTION = re.compile(r" {0,3}#{2,6}[ \t]+\S")
+_LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(.+)")
+_LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*+\])*+\]\(\s*+<?([^\s<>()]*+(?:\([^\s<>()]*+\)[^\s<>()]*+)*+)>?[^()]*+\)")
+_BARE = re.compile(r"<?(https?://[^\s<>]+)>?")
+_MAX_ITEM_LENGTH = 5_000  # characters
+_LINK_TEXT = re.compile(r"\[([^\[\]]*+)\]\([^()]*+\)")
 
-def is_markdown(media_type: str, url: str) -> bool:
-    """Return whether a text is Markdown, by its media type, or by its URL if the type says only that it is text."""
-    if media_type in MARKDOWN:
-        return True
-    try:
-        path = urlsplit(url).path.lower()
-    except ValueError:
-        return False
-    return media_type == "text/plain" and (path.endswith(_ENDINGS) or is_llms_txt(url))
 
-
-def read_markdown(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page:
-    """
-    Read Markdown.
-
-    Args:
-        data: Its bytes.
-        url: Where they came from.
-        media_type: Their media type.
-        content_type: The value of the HTTP header, if any, for its charset.
-
-    """
-    text, decoding = decode(data, content_type, markup=False, most=MAX_CHARACTERS + 1)
+def read_markdown(document: Document) -> Page:
+    """Read Markdown."""
+    url = document.url
+    text, decoding = decode(document.data, document.content_type, markup=False, most=MAX_CHARACTERS + 1)
     cut = len(text) > MAX_CHARACTERS
     text, invisible = strip_invisible(text[:MAX_CHARACTERS])
     text = text.replace("\r\n", "\n").lstrip("\n")
@@ -83,14 +73,12 @@ def read_markdown(data: bytes, url: str, media_type: str, content_type: str | No
         *([f"{quantity(hidden, 'hidden passage')} left out"] if hidden else []),
         *(["the text is too long to be read whole: this is its beginning"] if cut else []),
     ]
-    if is_llms_txt(url) and (listed := read_page_list(content, url)):
-        facts |= {"links": listed.links, "title": one_line(listed.title, TITLE_LENGTH)}
-        facts |= {"description": one_line(listed.summary, DESCRIPTION_LENGTH) or facts.get("description")}
-        notes.append(f"a list of pages for language models: {quantity(len(listed.links), 'link')}"
-                     f" in {quantity(listed.sections, 'section')}")  # fmt: skip
+    if _is_llms_txt(url) and (listed := _read_page_list(content, url)):
+        facts |= listed[0]
+        notes.append(listed[1])
     elif "title" not in facts and (heading := _HEADING.search(content)):
         facts["title"] = one_line(heading[1], TITLE_LENGTH)
-    return make_page(url, media_type, content, truncated=cut, notes=tuple(notes), **facts)
+    return make_page(url, document.media_type, content, truncated=cut, notes=tuple(notes), **facts)
 
 
 def _open_details(text: str) -> str:
@@ -117,3 +105,44 @@ def _facts(values: Mapping[str, list[str]]) -> Iterator[tuple[str, Any]]:
 def _date(values: Mapping[str, list[str]], keys: Iterable[str]) -> datetime | None:
     dates = (parse_date(value) for key in keys for value in values.get(key, ())[:1])
     return next(filter(None, dates), None)
+
+
+def _is_llms_txt(url: str) -> bool:
+    """Return whether *url* names such a list, at the root of a site or of a part of it."""
+    try:
+        return urlsplit(url).path.lower().rpartition("/")[2] == "llms.txt"
+    except ValueError:
+        return False
+
+
+def _read_page_list(text: str, url: str) -> tuple[dict[str, Any], str] | None:
+    """
+    Read a list of pages (https://llmstxt.org/): a title, a summary in a quotation, sections with lists of links.
+
+    Returns the facts that it states, and a note; None if it has no title, or no link in a list.
+    """
+    title = _LIST_TITLE.match(text)
+    if not title:
+        return None
+    links: dict[str, str | None] = {}  # by how they are written
+    summary: list[str] = []
+    sections = 0
+    for line in text[title.end() :].splitlines():
+        if len(links) < MAX_LINKS and (item := _LIST_ITEM.match(line)):
+            entry = item[1][:_MAX_ITEM_LENGTH]
+            target = _LINK.search(entry) or _BARE.match(entry)
+            if target and target[1] not in links:
+                links[target[1]] = absolute(target[1], url)
+        elif not sections and not links and (quoted := _QUOTED.match(line)):
+            summary.append(quoted[1])
+        sections += bool(_SECTION.match(line))
+    found = tuple(dict.fromkeys(filter(None, links.values())))
+    if not found:
+        return None
+    plain = _LINK_TEXT.sub(r"\1", " ".join(summary)).replace("**", "").replace("`", "")
+    facts = {"links": found, "title": one_line(title[1].rstrip(" #"), TITLE_LENGTH)}
+    if about := one_line(plain, DESCRIPTION_LENGTH):
+        facts["description"] = about
+    return facts, (
+        f"a list of pages for language models: {quantity(len(found), 'link')} in {quantity(sections, 'section')}"
+    )

@@ -8,22 +8,24 @@ has seventeen billion cells, so workbooks are streamed instead. The libraries be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from datetime import date, datetime, time
 from io import BytesIO
 from typing import Any
 from xml.sax.saxutils import unescape
 
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line, removal_note, strip_invisible
+from ..._text.quantity import quantity
 from ...errors import UnsupportedContent
 from ...models import Page
+from .._markdown.table import write_rows
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
-from .._sniff import DOCX, EPUB, PPTX, XLSX
+from .._types import DOCX, EPUB, PPTX, XLSX, Document
 from .archive import Unpacked, unpack
-from .sheets import read_sheets
 
 _MAX_TAGS = 250_000  # the converters take thirty microseconds for each
 _MAX_SHEET_TAGS = 1_000_000  # more, since workbooks are read as a stream
+_MAX_CELLS = 2_000_000  # including empty cells before others, of which a row can have sixteen thousand
 _MAX_CHARACTERS = 1_000_000
 _SLIDE = re.compile(r"^<!-- Slide number: (\d{1,6}) -->$", re.MULTILINE)
 _FACT = re.compile(
@@ -31,32 +33,27 @@ _FACT = re.compile(
 )
 
 
-def read_office(data: bytes, url: str, media_type: str) -> Page:
+def read_office(document: Document) -> Page:
     """
     Read a document: its headings, paragraphs, lists, tables and links.
 
-    Args:
-        data: The bytes of the file.
-        url: Where they came from.
-        media_type: One of `websearch_core.reading._sniff.OFFICE`.
-
     Raises:
-        UnsupportedContent: The extra ``office`` is not installed, or the file is damaged, encrypted or too large.
+        ImportError: The extra ``office`` is not installed.
+        UnsupportedContent: The file is damaged, encrypted or too large.
 
     """
-    unpacked = unpack(data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS)
+    media_type = document.media_type
+    unpacked = unpack(document.data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS)
     cut = unpacked.cut
     notes: list[str] = []
     try:
         if media_type == XLSX:
-            text, notes, rows_cut = read_sheets(unpacked.packed(), _MAX_CHARACTERS)
+            text, notes, rows_cut = _read_sheets(unpacked.packed(), _MAX_CHARACTERS)
             cut = cut or rows_cut
         else:
             text = _convert(unpacked, media_type)
-    except ImportError as error:
-        raise UnsupportedContent(
-            f'{media_type} needs the extra "office": pip install "websearch-core[office]"'
-        ) from error
+    except ImportError:
+        raise
     except Exception as error:  # a damaged file fails in as many ways as there are elements in it
         raise UnsupportedContent(f"{media_type} that is damaged: {type(error).__name__}") from error
     cut = cut or len(text) > _MAX_CHARACTERS
@@ -66,13 +63,80 @@ def read_office(data: bytes, url: str, media_type: str) -> Page:
         *(["the text is too long to be read whole: this is its beginning"] if cut else []),
     ]
     return make_page(
-        url,
-        media_type,
-        text,
-        truncated=cut,
-        notes=tuple(notes),
-        **_read_metadata(unpacked.parts),
+        document.url, media_type, text, truncated=cut, notes=tuple(notes), **_read_metadata(unpacked.parts)
     )
+
+
+def _read_sheets(archive: BytesIO, most: int) -> tuple[str, list[str], bool]:
+    """
+    Write the visible sheets of a workbook, each under a heading with its name: about *most* characters.
+
+    Returns the text, notes on the sheets, and whether something is missing.
+    """
+    from openpyxl import load_workbook
+
+    book = load_workbook(archive, read_only=True, data_only=True, keep_links=False)
+    texts: list[str] = []
+    notes: list[str] = []
+    cells = _MAX_CELLS
+    cut = False
+    for number, sheet in enumerate(book.worksheets, start=1):
+        if sheet.sheet_state == "visible" and not cut:
+            title = one_line(str(sheet.title), TITLE_LENGTH)
+            rows, cells = _rows(sheet, cells, most)
+            columns = max(map(len, rows), default=0)
+            table, written = write_rows(rows, columns, most)
+            most -= len(table)
+            texts.append(f"## {title}\n\n{table}".strip())
+            cut = cells < 0 or written < len(rows) - 1
+            notes.append(
+                f"sheet {number}: {'the first ' * cut}{quantity(written, 'row')}, {quantity(columns, 'column')}"
+            )
+    if hidden := sum(sheet.sheet_state != "visible" for sheet in book.worksheets):
+        notes.append(f"{quantity(hidden, 'hidden sheet')} left out")
+    return "\n\n".join(texts), notes, cut
+
+
+def _rows(sheet: Any, room: int, most: int) -> tuple[list[list[str]], int]:
+    """
+    Return the rows and columns that are not empty, up to *most* characters, and how many cells may still be read.
+
+    The number is negative if cells were left out. Many cells can share one long text, so each is cut as it is read.
+    """
+    rows: list[list[str]] = []
+    sheet.reset_dimensions()  # the size that a sheet declares may be wrong
+    for values in sheet.iter_rows(values_only=True):
+        room -= 1 + len(values)
+        if room < 0:
+            break
+        row: list[str] = []
+        for value in values:
+            text = _format(value)
+            row.append(text[:most])
+            most -= len(text)
+            if most < 0:
+                room, most = -1, 0
+                break
+        while row and not row[-1]:
+            row.pop()
+        if row:
+            rows.append(row)
+        if room < 0:
+            break
+    used = sorted({n for row in rows for n, cell in enumerate(row) if cell})
+    return [[row[n] if n < len(row) else "" for n in used] for row in rows], room
+
+
+def _format(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.isoformat(" ").removesuffix(" 00:00:00")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
 
 
 def _convert(unpacked: Unpacked, media_type: str) -> str:
@@ -122,7 +186,7 @@ def _show_once(archive: BytesIO) -> BytesIO:
 def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:
     """Read the metadata of the document from the parts that hold it."""
     stated: dict[str, str] = {}
-    for name in _metadata_parts(parts):
+    for name in (name for name in parts if name == "docProps/core.xml" or name.endswith(".opf")):
         for found in _FACT.finditer(parts[name][:100_000].decode("utf-8", "replace")):
             stated.setdefault(found[1], unescape(found[2]).strip())
     return {
@@ -133,7 +197,3 @@ def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:
         "modified": parse_date(stated.get("dcterms:modified")),
         "language": language_of([stated.get("dc:language", "")]),
     }
-
-
-def _metadata_parts(parts: dict[str, bytes]) -> Iterator[str]:
-    yield from (name for name in parts if name == "docProps/core.xml" or name.endswith(".opf"))

@@ -24,7 +24,7 @@ from ...errors import UnsupportedContent
 from ...models import Page
 from .._links import MAX_LINKS, absolute
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
-from .._sniff import PDF
+from .._types import PDF, Document
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -88,24 +88,19 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffff\U
 _GLUED_SAMPLE = 200_000  # characters
 
 
-def read_pdf(data: bytes, url: str) -> Page:
+def read_pdf(document: Document) -> Page:
     """
     Read a PDF.
 
-    Args:
-        data: The bytes of the file.
-        url: Where they came from; relative links are resolved against it.
-
     Raises:
-        UnsupportedContent: The extra ``pdf`` is not installed, the file needs a password, or it is damaged.
+        ImportError: The extra ``pdf`` is not installed.
+        UnsupportedContent: The file needs a password, or it is damaged.
 
     """
-    try:
-        from pypdf import apply_configuration
+    from pypdf import apply_configuration
 
-        from .filters import MAX_DECODED, BoundedReader, bounded
-    except ImportError as error:
-        raise UnsupportedContent(f'{PDF} needs the extra "pdf": pip install "websearch-core[pdf]"') from error
+    from . import fonts  # noqa: F401 - it adds to pypdf
+    from .filters import MAX_DECODED, BoundedReader, bounded
 
     logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else its warnings go to stderr
     limits: dict[str, Any] = {**_LIMITS, **dict.fromkeys(_OUTPUT_LIMITS, MAX_DECODED)}
@@ -113,14 +108,14 @@ def read_pdf(data: bytes, url: str) -> Page:
     until = time.monotonic() + seconds
     with apply_configuration(**limits), bounded(seconds + _MORE_SECONDS) as budget:
         try:
-            reader = BoundedReader(BytesIO(data))
+            reader = BoundedReader(BytesIO(document.data))
             locked = reader.is_encrypted and not reader.decrypt("")
             count = 0 if locked else len(reader.pages)
         except Exception as error:  # a damaged file fails in as many ways as there are objects in it
             raise UnsupportedContent(f"{PDF} that is damaged or not a PDF: {type(error).__name__}") from error
         if locked:
             raise UnsupportedContent(f"{PDF} that is encrypted: it opens with a password only")
-        return _read(reader, count, url, budget, until)
+        return _read(reader, count, document.url, budget, until)
 
 
 def _read(reader: PdfReader, count: int, url: str, budget: Budget, until: float) -> Page:
@@ -160,12 +155,13 @@ def _read(reader: PdfReader, count: int, url: str, budget: Budget, until: float)
     texts = ["\n\n".join(filter(None, [text, *entered])) for text, entered in zip(texts, values, strict=True)]
     content = "\n\n".join(f"## Page {number}\n\n{text}" for number, text in enumerate(texts, start=1) if text)
     silent = sum(not text for text in texts) - broken
-    cut = len(texts) < count
+    cut, nameless = len(texts) < count, content.count("\ufffd")
     notes = [
         f"the first {len(texts)} of {quantity(count, 'page')}" if cut else quantity(count, "page"),
         *removal_note(invisible),
         *([f"headers, footers and page numbers that repeat left out: {quantity(repeats, 'line')}"] if repeats else []),
         *(["words may run together: the file does not say where they end"] if _is_glued(content) else []),
+        *([f"{quantity(nameless, 'character')} that the fonts do not name, shown as \ufffd"] if nameless else []),
         *([f"{quantity(broken, 'page')} could not be read: damaged or too complex"] if broken else []),
         *([_note_silent(silent, some=bool(content))] if silent > 0 else []),
     ]

@@ -12,6 +12,8 @@ from ...models import Page
 from .._charset import decode
 from .._links import MAX_LINKS, absolute
 from .._page import make_page
+from .._types import Document
+from .text import read_text
 
 _MAX_SOURCE_LENGTH = 10 * 2**20  # characters
 _MAX_CONTENT_LENGTH = 1_000_000  # characters
@@ -22,26 +24,15 @@ _VALUE = r"[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})"
 _SAMPLE = 2000  # bytes
 
 
-def read_sitemap(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page | None:
-    """
-    Read a sitemap, or an index of sitemaps.
-
-    Args:
-        data: The bytes.
-        url: The URL they came from.
-        media_type: Their media type.
-        content_type: Value of the HTTP header, if any, for its charset.
-
-    Returns:
-        The page, or None if the XML is something else.
-
-    """
-    if not _ROOT.match(decode(data[:_SAMPLE], content_type).text):
-        return None
-    source, decoding = decode(data, content_type, most=_MAX_SOURCE_LENGTH)
+def read_sitemap(document: Document) -> Page:
+    """Read a sitemap, or an index of sitemaps. If the XML is something else, read it as text."""
+    url, content_type = document.url, document.content_type
+    if not _ROOT.match(decode(document.data[:_SAMPLE], content_type).text):
+        return read_text(document)
+    source, decoding = decode(document.data, content_type, most=_MAX_SOURCE_LENGTH)
     root = _ROOT.match(source)
     if root is None:
-        return None
+        return read_text(document)
     out = StringIO()
     links: list[str] = []
     for address, changed in _places(source, root[1], url):
@@ -56,7 +47,7 @@ def read_sitemap(data: bytes, url: str, media_type: str, content_type: str | Non
     what = "sitemaps" if root[2] == "sitemapindex" else "addresses"
     return make_page(
         url,
-        media_type,
+        document.media_type,
         content,
         title=f"Sitemap of {urlsplit(url).hostname or url}",
         links=tuple(links),

@@ -17,8 +17,9 @@ from .._links import MAX_LINKS, absolute
 from .._markdown.codeblock import LANGUAGES
 from .._markdown.fences import fence_code
 from .._markdown.sanitizer import sanitize
+from .._markdown.table import MOST_COLUMNS, write_rows
 from .._page import TITLE_LENGTH, make_page
-from .rows import MAX_COLUMNS, lay_out
+from .._types import Document
 
 MAX_CHARACTERS = 2_000_000
 _MAX_JSON_LENGTH = 1_000_000  # characters: eight of them can become an object of 200 bytes
@@ -42,18 +43,12 @@ _STATEMENTS = 0.25  # share of the lines that make a text code
 _SAMPLE_LENGTH = 20_000  # characters
 
 
-def read_text(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page:
-    """
-    Read a text format: lay out tables and JSON, and leave the rest as it is, in a code block unless it is prose.
-
-    Args:
-        data: The bytes of the text.
-        url: Where they came from.
-        media_type: Their media type.
-        content_type: The value of the HTTP header, if any, for its charset.
-
-    """
-    text, decoding = decode(data, content_type, markup=media_type.endswith("xml"), most=MAX_CHARACTERS + 1)
+def read_text(document: Document) -> Page:
+    """Read a text format: lay out tables and JSON, and leave the rest as it is, in a code block unless it is prose."""
+    url, media_type = document.url, document.media_type
+    text, decoding = decode(
+        document.data, document.content_type, markup=media_type.endswith("xml"), most=MAX_CHARACTERS + 1
+    )
     cut = len(text) > MAX_CHARACTERS
     text, invisible = strip_invisible(text[:MAX_CHARACTERS])
     heading: re.Match[str] | None = None
@@ -157,10 +152,10 @@ def _table(text: str, delimiter: str) -> tuple[str, str | None]:
         return _fence(text, "csv"), "the table could not be parsed: this is its text"
     if columns < 1:
         return "", None
-    table, written = lay_out(_rows(text, delimiter), columns, MAX_CHARACTERS)
+    table, written = write_rows(_rows(text, delimiter), columns, MAX_CHARACTERS)
     if sanitize(table).text != table:
         return _fence(text, "csv"), "the table has cells that Markdown would change: this is its text"
-    wide = quantity(columns, "column") if columns <= MAX_COLUMNS else f"of {columns} columns, the first {MAX_COLUMNS}"
+    wide = quantity(columns, "column") if columns <= MOST_COLUMNS else f"of {columns} columns, the first {MOST_COLUMNS}"
     if written < count - 1:
         return table, f"{wide}; of {quantity(count - 1, 'row')}, the first {written}"
     return table, f"{quantity(count - 1, 'row')}, {wide}"

@@ -15,11 +15,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from ..._text.invisible import one_line
 from ...models import Page, Passage
-from .pieces import Piece, pieces
+from .pieces import Piece, Span, pieces
 from .ties import tie
 from .window import check, cut_window
 
@@ -27,25 +26,11 @@ _MAX_QUOTE_LENGTH = 80  # characters
 _MIN_MARK_LENGTH = len("\n\n[... 50 characters left out; offset 0 ...]\n\n")
 
 
-class Span(NamedTuple):
-    """Consecutive pieces: the number of the first one, and of the one after the last."""
-
-    first: int
-    after: int
-
-
 class Composer:
     """
-    Composes excerpts of one page.
+    Composes excerpts of a whole page, of its text from *offset* on, which must not be negative.
 
-    Args:
-        page: The whole page.
-        offset: Use the text that begins here, in characters.
-        whole: A code block of at most this many characters is never divided.
-
-    Raises:
-        InvalidOption: *offset* is negative.
-
+    A code block of at most *whole* characters is never divided.
     """
 
     def __init__(self, page: Page, offset: int, whole: int) -> None:
@@ -58,7 +43,7 @@ class Composer:
     def pieces(self) -> list[Piece]:
         """The pieces of the text, found when they are needed."""
         found = tie(self.page.content, pieces(self.page.content, self._whole))
-        found = found[bisect_right(found, self.offset, key=_end) :]
+        found = found[bisect_right(found, self.offset, key=lambda piece: piece.end) :]
         if found and found[0].start < self.offset:
             found[0] = found[0]._replace(start=self.offset)
         return found
@@ -149,10 +134,6 @@ class Composer:
             at, under = last.end, last.headings
         if runs and at < len(self.page.content):
             yield f"[... {len(self.page.content) - at:,} characters left out ...]"
-
-
-def _end(piece: Piece) -> int:
-    return piece.end
 
 
 def quote(words: str) -> str:

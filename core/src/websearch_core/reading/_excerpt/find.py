@@ -17,8 +17,9 @@ from ..._text.terms import fold
 from ...errors import InvalidOption
 from ...models import Page
 from .._markdown.fences import find_fences
-from .compose import Composer, Span, quote
-from .window import LINK, beyond, check
+from .compose import Composer, quote
+from .pieces import Span
+from .window import LINK, beyond
 
 _AROUND = 300  # characters shown before and after a place, extended to whole sentences
 _MARKS = "*`\\"  # of Markdown, within a line
@@ -38,40 +39,17 @@ _HANGUL = "[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"  # a syllable in its 
 _SPECIAL = rf"\s{{2,}}|\n[ \t]{{0,9}}(?:>[ \t]{{0,9}})+|{'|'.join(_ENTITIES)}|{_HANGUL}"
 
 
-def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Page:
-    """
-    Find the places around *phrase* in a whole page.
-
-    They appear in the order of the page, each with the sentences around it; places close together are merged. Marks
-    between them are those of `pick_passages`. A note says how many places there are and how many are shown, and
-    ``next_offset`` leads to the next ones. If there are none, the content is empty and a note says so.
-
-    Args:
-        page: The whole page.
-        phrase: The text to find; case, accents, width, whitespace, emphasis and typographic signs do not matter.
-        max_length: Most characters to return, including the marks.
-        offset: Search the text that begins here, in characters.
-
-    Raises:
-        InvalidOption: *phrase* has nothing to search for, *max_length* is less than 1, or *offset* is negative.
-
-    """
-    check(max_length, offset)
-    return by_phrase(page, phrase, offset, max_length)(max_length)
-
-
 def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int], Page]:
     """
-    Find *phrase*, once.
+    Find the places around *phrase* in a whole page from *offset* on, once, when *about* so many characters will fit.
 
-    Args:
-        page: The whole page.
-        phrase: The text to find.
-        offset: Search the text that begins here.
-        about: Roughly how many characters will fit.
+    Returns a function that takes the number of characters that fit, marks included, and returns the page with the
+    places, in its order, each with the sentences around it; places close together are merged. Marks between them are
+    those of `by_query`. A note says how many places there are and how many are shown, and ``next_offset`` leads to the
+    next ones. If there are none, the content is empty and a note says so.
 
-    Returns:
-        A function that takes the number of characters that fit and returns the page with the places.
+    Raises:
+        InvalidOption: *phrase* has nothing to search for.
 
     """
     source = Composer(page, offset, whole=max(_AROUND, about // 2))
@@ -135,13 +113,9 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
 
 def occurrences(text: str, phrase: str, offset: int = 0) -> Places:
     """
-    Return the occurrences of *phrase* after *offset*.
+    Return the occurrences of *phrase* after *offset*; refuse one that has nothing to search for.
 
     The text is searched as people see it, without link targets; if that finds nothing, as it is written.
-
-    Raises:
-        InvalidOption: *phrase* has nothing to search for.
-
     """
     wanted = Folded(phrase).form.strip()
     if not wanted:
@@ -167,13 +141,9 @@ class Places:
 
 class Folded:
     """
-    A text in the form used for comparing phrases, which knows where each of its characters came from.
+    A text from *offset* on in the form used for comparing phrases, which knows where each of its characters came from.
 
-    Args:
-        text: The text.
-        offset: Where to begin.
-        seen: Leave out the targets of links.
-
+    If *seen*, the targets of links are left out.
     """
 
     def __init__(self, text: str, offset: int = 0, *, seen: bool = False) -> None:

@@ -21,13 +21,9 @@ _TEXT_TYPES = ("", "text/html", "application/xhtml+xml", "text/plain", "text/mar
 
 def link_passages(part: Page, whole: Page, words: str) -> Page:
     """
-    Return *part* with a ``link`` for each passage that has a sentence which occurs only once in the page.
+    Return *part* with a ``link`` for each passage that has a sentence which occurs only once in the *whole* page.
 
-    Args:
-        part: An excerpt of the page.
-        whole: The whole page.
-        words: The query, or the phrase that was sought: the sentence with most of its words is linked to.
-
+    The link leads to the sentence with most of the *words* of the query, or of the phrase that was sought.
     """
     url = link_target(whole.final_url or whole.url)
     if url is None or whole.media_type not in _TEXT_TYPES or len(part.content) == len(whole.content):
@@ -41,7 +37,7 @@ def link_passages(part: Page, whole: Page, words: str) -> Page:
     def link(passage: Passage) -> str | None:
         text = whole.content[passage.offset : passage.offset + passage.length]
         found = list(_sentences(text))
-        best = max(found, key=lambda n: _count_terms(n[1], wanted), default=None)
+        best = max(found, key=lambda n: len({term.form for term in split_terms(n[1])} & wanted), default=None)
         return best and link_to_text(url, best[1], count, before=best[0], after=best[2])
 
     return part.model_copy(
@@ -65,7 +61,3 @@ def _plain(part: str) -> str:
     bare = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], _MARKER.sub("", part))
     bare = " ".join(bare.replace("*", "").replace("`", "").split())
     return "" if _UNSURE.search(bare) else bare
-
-
-def _count_terms(text: str, wanted: set[str]) -> int:
-    return len({term.form for term in split_terms(text)} & wanted)

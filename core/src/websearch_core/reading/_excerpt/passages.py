@@ -18,8 +18,9 @@ from itertools import pairwise
 from ..._text.bm25 import Question, score_counts
 from ..._text.terms import list_terms
 from ...models import Page
-from .compose import Composer, Span, quote
-from .window import beyond, check, cut_window
+from .compose import Composer, quote
+from .pieces import Span
+from .window import beyond, cut_window
 
 _LENGTH = 600  # characters of a passage
 _ENOUGH = 0.25  # of _LENGTH: a paragraph this long is a passage by itself
@@ -27,41 +28,14 @@ _FAINT = 0.2  # of the best score: a passage below it is not an answer
 _TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not words of the page
 
 
-def pick_passages(page: Page, query: str, max_length: int, offset: int = 0) -> Page:
-    """
-    Pick the passages of a whole page that best answer *query*.
-
-    They appear in the order of the page. Marks between them say how much text is left out, at which ``offset`` the
-    next passage begins, and under which headings. A page that fits is returned whole. If no passage has a word of the
-    query, the content is the beginning of the page, ``passages`` is empty, and a note says so.
-
-    Args:
-        page: The whole page.
-        query: A question or keywords.
-        max_length: Most characters to return, including the marks.
-        offset: Choose from the text that begins here, in characters.
-
-    Raises:
-        InvalidOption: *max_length* is less than 1, or *offset* is negative.
-
-    """
-    check(max_length, offset)
-    return by_query(page, query, offset, max_length)(max_length)
-
-
 def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int], Page]:
     """
-    Rank the passages of *page*, once.
+    Rank the passages of a whole page from *offset* on, once, when *about* so many characters will fit.
 
-    Args:
-        page: The whole page.
-        query: A question or keywords.
-        offset: Choose from the text that begins here.
-        about: Roughly how many characters will fit.
-
-    Returns:
-        A function that takes the number of characters that fit and returns the page with the best passages.
-
+    Returns a function that takes the number of characters that fit, marks included, and returns the page with the best
+    passages, in the order of the page. Marks between them say how much text is left out, at which ``offset`` the next
+    passage begins, and under which headings. A page that fits is returned whole. If no passage has a word of the query,
+    the content is the beginning of the page, ``passages`` is empty, and a note says so.
     """
     source = Composer(page, offset, whole=max(_LENGTH, about // 2))
     runs = list(_packed(source, min(_LENGTH, max(1, about // 3))))

@@ -25,56 +25,41 @@ _FENCE = re.compile(r"([ >]{0,60}(?:[-*] |\d{1,9}\. )?)(`{3,}|~{3,})")
 _BLANK = re.compile(r"(?:[ \t]*\n)*")
 
 
+class Span(NamedTuple):
+    """Consecutive pieces: the number of the first one, and of the one after the last."""
+
+    first: int
+    after: int
+
+
 @dataclass(frozen=True)
 class Frame:
-    """
-    What a block needs around it when its beginning or end is not shown.
+    """What a block needs around it when its beginning or end is not shown."""
 
-    Args:
-        start: Where the block begins.
-        end: Where it ends.
-        opening: Its first lines: the header of a table, the fence that opens code.
-        closing: What closes it.
-
-    """
-
-    start: int
-    end: int
-    opening: str
-    closing: str = ""
+    start: int  # where the block begins
+    end: int  # where it ends
+    opening: str  # its first lines: the header of a table, the fence that opens code
+    closing: str = ""  # what closes it
 
 
 class Piece(NamedTuple):
-    """
-    A part of a text, including the blank lines after it. The pieces of a text cover all of it.
+    """A part of a text, including the blank lines after it. The pieces of a text cover all of it."""
 
-    Args:
-        start: Where it begins.
-        end: Where it ends and the next piece begins.
-        headings: The headings above it, outermost first.
-        leads: True if it makes no sense without the next piece: a heading, the header of a table.
-        frame: The frame of the block that it belongs to.
-        tied: True if it makes no sense without the piece before it: what a heading stands above, an answer, the rest of
-            a list item, the price of what is named there.
-
-    """
-
-    start: int
-    end: int
-    headings: tuple[str, ...] = ()
-    leads: bool = False
-    frame: Frame | None = None
+    start: int  # where it begins
+    end: int  # where it ends and the next piece begins
+    headings: tuple[str, ...] = ()  # the headings above it, outermost first
+    leads: bool = False  # true if it makes no sense without the next piece: a heading, the header of a table
+    frame: Frame | None = None  # the frame of the block that it belongs to
+    # True if it makes no sense without the piece before it: what a heading stands above, an answer, the rest of a
+    # list item, the price of what is named there.
     tied: bool = False
 
 
 def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
     """
-    Divide *text* where it may be cut: never inside a link, a table row or code.
+    Divide Markdown where it may be cut: never inside a link, a table row or code.
 
-    Args:
-        text: Markdown.
-        whole: A code block with more characters than this is divided between lines.
-
+    A code block with more than *whole* characters is divided between lines.
     """
     found: list[Piece] = []
     headings: list[tuple[int, str]] = []  # level and title of the open ones

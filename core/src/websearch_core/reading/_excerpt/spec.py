@@ -13,7 +13,6 @@ from ...models import Page
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._links import Links
 from .._markdown.sanitizer import is_safe, opening_of, sanitize
-from .budget import fit_tokens
 from .find import by_phrase
 from .links import link_passages
 from .passages import by_query
@@ -26,6 +25,8 @@ _TYPES = {
     "query": (str | None, "text"),
     "find": (str | None, "text"),
 }
+_TRIES = 8  # cuts to find the one that fills a budget of tokens
+_ENOUGH = 0.95  # of a budget: good enough to stop looking for a better cut
 _SHORT = 100_000  # characters; scanning them takes less than a millisecond
 
 
@@ -65,13 +66,8 @@ class Excerpt:
     """
     An excerpt: one of three ways to choose text, under one or two limits.
 
-    Args:
-        max_length: See `ReadOptions`; None means no limit.
-        max_tokens: See `ReadOptions`; None means no limit.
-        offset: See `ReadOptions`.
-        query: See `ReadOptions`; an empty string means None.
-        find: See `ReadOptions`; an empty string means None.
-        count: Returns the number of tokens in a text.
+    The arguments are those of `ReadOptions`. Without a limit, the excerpt has any length. An empty *query* or *find* is
+    none. *count* returns the number of tokens in a text.
 
     Raises:
         InvalidOption: A limit or the offset is out of range, or both *query* and *find* are given.
@@ -112,7 +108,7 @@ class Excerpt:
         most = max(1, 2 * len(page.content)) if self.max_length is None else self.max_length
         about = most if self.max_tokens is None else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
         cut = partial(_safely, self._cut(page, about), page.content)
-        part = cut(most) if self.max_tokens is None else fit_tokens(cut, most, self.max_tokens, self.count)
+        part = cut(most) if self.max_tokens is None else _fit_tokens(cut, most, self.max_tokens, self.count)
         return link_passages(part, page, f"{self.query or ''} {self.find or ''}") if part.passages else part
 
     def _cut(self, page: Page, about: int) -> Callable[[int], Page]:
@@ -149,3 +145,33 @@ def _sealed(part: Page, whole: str) -> Page:
 
 def _describe(words: str | None) -> bool:
     return bool(words and words.strip())
+
+
+def _fit_tokens(cut: Callable[[int], Page], most: int, max_tokens: int, count: TokenCounter) -> Page:
+    """
+    Cut a page so that its content fills a budget of tokens. Calls *count*, which counts those of a text, a few times.
+
+    *cut* returns the page cut to at most so many characters; *most* of them may be asked for.
+
+    Raises:
+        InvalidOption: Not even one character fits.
+
+    """
+    best: Page | None = None
+    taken = best_taken = tries = 0
+    low, high, length = 0, most + 1, min(most, max_tokens * CHARACTERS_PER_TOKEN)
+    while high - low > 1 and (best is None or (tries < _TRIES and best_taken < _ENOUGH * max_tokens)):
+        tries += 1
+        page = cut(length)
+        if best is None or page.content != best.content:
+            taken = count(page.content)
+        if taken <= max_tokens:
+            best, best_taken, low = page, taken, length
+        else:
+            high = length
+        by_proportion = len(page.content) * max_tokens // max(taken, 1)
+        by_halves = min((low + high) // 2, 2 * low or high)
+        length = by_proportion if low < by_proportion < high and tries < _TRIES else max(by_halves, low + 1)
+    if best is None:
+        raise InvalidOption(f"max_tokens={max_tokens} is too small")
+    return best

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
-from .pieces import Piece
+from .pieces import Piece, Span
 from .window import LINK
 
 _SHORT = 200  # characters: a text of this length can be a question, or the name of what follows
@@ -35,17 +34,9 @@ _AMOUNT = re.compile(
 )
 
 
-class _Prices(NamedTuple):
-    """Neighbouring pieces that state only prices: the first, and the one after the last."""
-
-    first: int
-    after: int
-
-
 def tie(text: str, pieces: Sequence[Piece]) -> list[Piece]:
     """Return the *pieces* of *text*, with those tied that belong to the piece before them."""
-    ties = _Ties(text, pieces)
-    return ties.found
+    return _Ties(text, pieces).found
 
 
 class _Ties:
@@ -92,18 +83,18 @@ class _Ties:
             return False
         return sum(map(str.isalpha, _AMOUNT.sub("", written))) <= (0 if linked else _MAX_PRICE_LETTERS)
 
-    def _groups(self, prices: Iterable[int]) -> Iterator[list[_Prices]]:
-        """Yield the prices of one grid at a time: only a few short pieces are between them."""
-        group: list[_Prices] = []
+    def _groups(self, prices: Iterable[int]) -> Iterator[list[Span]]:
+        """Yield the prices of one grid at a time, as runs of pieces: only a few short ones are between them."""
+        group: list[Span] = []
         for n in prices:
             if group and group[-1].after == n:
-                group[-1] = _Prices(group[-1].first, n + 1)
+                group[-1] = Span(group[-1].first, n + 1)
             elif group and all(map(self._is_near, range(group[-1].after, n))) and n - group[-1].after <= _NEAR:
-                group.append(_Prices(n, n + 1))
+                group.append(Span(n, n + 1))
             else:
                 if group:
                     yield group
-                group = [_Prices(n, n + 1)]
+                group = [Span(n, n + 1)]
         if group:
             yield group
 
@@ -112,7 +103,7 @@ class _Ties:
         piece = self.found[n]
         return not piece.frame and piece.end - piece.start <= _MAX_LENGTH
 
-    def _tie_prices(self, group: Sequence[_Prices]) -> None:
+    def _tie_prices(self, group: Sequence[Span]) -> None:
         """Tie the prices of a grid to the names before them, or the names after them to the prices."""
         if self._come_first(group):
             for first, after in group:
@@ -131,7 +122,7 @@ class _Ties:
     def _tie(self, first: int, after: int) -> None:
         self.found[first:after] = map(_tied, self.found[first:after])
 
-    def _come_first(self, group: Sequence[_Prices]) -> bool:
+    def _come_first(self, group: Sequence[Span]) -> bool:
         """Return whether each price of a grid stands before the name of the thing."""
         before = [self._shape(prices.first - 1) for prices in group]
         after = [self._shape(prices.after) for prices in group]

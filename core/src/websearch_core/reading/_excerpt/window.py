@@ -16,17 +16,13 @@ LINK = re.compile(r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\])*+\]\([^()\n]*+\)")
 
 def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
     """
-    Cut a window out of a whole page. The windows that ``next_offset`` leads to join to exactly the whole text.
+    Cut a window of at most *max_length* characters out of a whole page; beyond its end, the window is empty.
 
-    The cut falls between blocks if possible, else between lines, else between words. It never falls inside a link, a
-    table row or a code block, unless that alone is longer than the window; then the parts of a link that was cut come
-    back as plain text, with a space that `sanitize` adds. At an offset that no ``next_offset`` leads to, inside code in
-    a quotation, the block may be closed early.
-
-    Args:
-        page: The whole page.
-        max_length: Most characters in the window.
-        offset: Where the window begins, in characters. Beyond the end, the window is empty.
+    The windows that ``next_offset`` leads to join to exactly the whole text. The cut falls between blocks if possible,
+    else between lines, else between words. It never falls inside a link, a table row or a code block, unless that alone
+    is longer than the window; then the parts of a link that was cut come back as plain text, with a space that
+    `sanitize` adds. At an offset that no ``next_offset`` leads to, inside code in a quotation, the block may be closed
+    early.
 
     Raises:
         InvalidOption: *max_length* is less than 1, or *offset* is negative.
@@ -57,13 +53,7 @@ def beyond(cut: Page) -> Page:
 
 
 def check(max_length: int, offset: int) -> None:
-    """
-    Check the limits of a window.
-
-    Raises:
-        InvalidOption: *max_length* is less than 1, or *offset* is negative.
-
-    """
+    """Check the limits of a window, and raise `InvalidOption` if one is out of range."""
     if max_length < 1:
         raise InvalidOption(f"max_length: must be at least 1, not {max_length}")
     if offset < 0:

@@ -98,14 +98,7 @@ class Byline:
 
 
 def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byline:
-    """
-    Find the author and the dates of a page.
-
-    Args:
-        document: The page.
-        headline: The element that shows its title.
-
-    """
+    """Find the author and the dates of a page, of which *headline* shows the title."""
     found = Byline()
     _read_microdata(document, found)
     if headline is not None and not found.complete:
@@ -117,7 +110,8 @@ def person(text: str) -> str | None:
     """Return the name in a line such as ``By Ada Lovelace | May 4``, or None; several names come with commas."""
     whole = " ".join(text[:_MAX_LINE_LENGTH].split())
     line = _BY.sub("", whole)
-    if line != whole and (dates := find_dates(line)) and (lead := _BEFORE_DATE.search(line[: dates[0][1]])):
+    begin = next((start for _, start, _ in find_dates(line)), 0) if line != whole else 0
+    if lead := _BEFORE_DATE.search(line[:begin]):
         line = line[: lead.start()]
     line = _AND.sub(", ", _INITIALS.sub("", _END.split(line, maxsplit=1)[0])).strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
     if len(line) > _MAX_LENGTH or line.count(" ") >= _MAX_WORDS:

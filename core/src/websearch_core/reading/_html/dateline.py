@@ -55,12 +55,7 @@ def fits_before_date(words: str, author: str | None = None, *, same_line: bool =
     """
     Return whether a date after *words* may be that of the page: after ``Posted on`` or a byline, not after ``Show on``.
 
-    Args:
-        words: The text before the date.
-        author: The author of the page, if known.
-        same_line: Whether they are in the same line as the date. The line before it may be about anything, unless it
-            ends with a colon.
-
+    If they are not in the *same_line*, they may be about anything, unless they end with a colon.
     """
     if _PERIOD.search(words):
         return False
@@ -73,13 +68,9 @@ def dates_of_line(line: str, before: str = "", author: str | None = None) -> lis
     """
     Return the dates that a line near the headline states, each with the words that tell what it is.
 
-    Args:
-        line: A line of text.
-        before: The end of the text before it, which may be its label.
-        author: The author of the page, if known.
-
+    *before* is the end of the text before the line, which may be its label.
     """
-    found = find_dates(line)
+    found = list(find_dates(line))
     if not found or not fits_before_date(before) or _PERIOD.search(line):
         return []
     starts, ends = [start for _, start, _ in found], [end for _, _, end in found]

@@ -67,14 +67,9 @@ def count_words(text: str) -> int:
 
 class BlockFeatures:
     """
-    The features of all blocks of a page, by name.
+    The features of all blocks of a page with at least one, by name.
 
-    Args:
-        outline: The blocks of the page, at least one.
-        url: URL of the page; its last part helps to distinguish articles from lists.
-        facts: Metadata of the page.
-        words: How strongly a word of a class or id, or a tag (``<li>``), speaks for or against content.
-
+    *words* says how strongly a word of a class or id, or a tag (``<li>``), speaks for or against content.
     """
 
     def __init__(self, outline: TextBlocks, url: str, facts: Metadata, words: Mapping[str, float]) -> None:
@@ -216,16 +211,7 @@ class _Names:
         below = zip(tree.parents, self.worst, self.best, self.tags, strict=True)
         for parent, bad, good, tag in islice(below, 1, None):
             least, most, bads, goods, sum_of_tags, depth = paths[parent]
-            paths.append(
-                (
-                    min(least, bad),
-                    max(most, good),
-                    bads + bad,
-                    goods + good,
-                    sum_of_tags + tag,
-                    depth + 1,
-                )
-            )
+            paths.append((min(least, bad), max(most, good), bads + bad, goods + good, sum_of_tags + tag, depth + 1))
         self.paths = paths
 
 

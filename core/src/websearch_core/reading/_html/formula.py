@@ -40,12 +40,8 @@ def read_formula(node: LexborNode, name: str, attributes: Mapping[str, str | Non
     """
     Return the formula in an element, or None.
 
-    Args:
-        node: A ``math`` element, or the element that KaTeX, MathJax and Wikipedia put around one, along with a second
-            rendering of the formula as boxes.
-        name: The name of the element.
-        attributes: Its attributes.
-
+    It is a ``math`` element, or the one that KaTeX, MathJax and Wikipedia put around it, along with a second rendering
+    of the formula as boxes.
     """
     marks = attributes.get("class") or ""
     math: LexborNode | None = node

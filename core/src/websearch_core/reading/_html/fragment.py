@@ -21,17 +21,9 @@ _HEADING = re.compile(r"^(#{1,6})(?= )", re.MULTILINE)
 
 def read_fragment(source: str, base: str, *, links: Links = "keep", below: int = 0) -> tuple[str, list[str]]:
     """
-    Convert a piece of HTML to Markdown, and leave out only what is hidden.
+    Convert a piece of HTML to Markdown, and leave out only what is hidden; return it with the URLs of its links.
 
-    Args:
-        source: The piece of HTML.
-        base: The URL that its links are resolved against.
-        links: What to do with links, as in `read_html`.
-        below: The level of the heading above it; its own headings begin one level deeper.
-
-    Returns:
-        The text, and the URLs of its links.
-
+    Links are resolved against *base*. The headings begin one level *below* that of the heading above them.
     """
     from .._markdown.writer import to_markdown
 

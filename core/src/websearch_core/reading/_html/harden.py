@@ -26,7 +26,6 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from .normalize import Normalized, all_but, normalize
 
@@ -95,7 +94,6 @@ _ANY = re.compile(rb"<(/?+)([a-zA-Z][^ \t\n\f\r/>]*+)" + _ATTRIBUTES)
 _ONE_ATTRIBUTE = re.compile(rb"""[^ \t\n\f\r/>"'<=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\f\r>]++))?+""")
 _TAG_END = rb"[ \t\n\f\r]*+>"
 _STYLE = re.compile(rb"<(/?+)(%s)%s(>[^<]*+</\2%s)?+" % (_one_of(_STYLES | {b"a"}), _ATTRIBUTES, _TAG_END))
-_IS_LEAF = 4  # the last group of the pattern above: text and the end tag
 _NAME = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+)")
 _NAME_OR_BARE = re.compile(rb"<(/[a-z][^ \t\n\f\r/>]*+|[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if it follows at once
 
@@ -114,27 +112,14 @@ _IS_WHOLE = 3  # the last group of the pattern above
 _SOON = 5_000  # bytes within which a simple link ends
 
 
-class Hardened(NamedTuple):
-    """The source to parse, whether tags or attributes were left out, and whether it ends early."""
-
-    source: bytes
-    simpler: bool = False
-    cut: bool = False
-
-
-def harden(html: bytes) -> Hardened:
+def harden(html: bytes) -> Normalized:
     """
-    Remove what makes parsing expensive: thousands of nested elements, hundreds of attributes.
+    Remove what makes parsing UTF-8 expensive: thousands of nested elements, hundreds of attributes.
 
-    Args:
-        html: The source of a page, in UTF-8.
-
-    Returns:
-        A source that is safe to parse. It may end early, but no text is left out before its end.
-
+    The result is safe to parse. It may end early, but no text is left out before its end.
     """
     plain = normalize(html)
-    return Hardened(*plain) if _is_harmless(plain.source) else _Walk(plain).harden()
+    return plain if _is_harmless(plain.source) else _Walk(plain).harden()
 
 
 def _is_harmless(source: bytes) -> bool:
@@ -143,7 +128,8 @@ def _is_harmless(source: bytes) -> bool:
     tags, values = source.count(b"<"), source.count(b"=")
     room = _ROOM - tags * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE) - values * _ATTRIBUTE
     if room < _SCARCE or tags > _HARMLESS_TAGS:  # a large page
-        if tags > _MAX_ELEMENTS and tags - _count_ends(source) > _MAX_ELEMENTS:
+        ends = source.count(b"</") - source.count(b"</p") - source.count(b"</br")  # that make no element, or fewer
+        if tags - ends > _MAX_ELEMENTS:
             return False
         names = _NAME_OR_BARE.findall(source)
         if tags > _HARMLESS_TAGS and not _is_shallow(names):
@@ -161,11 +147,6 @@ def _is_harmless(source: bytes) -> bool:
             cost, position = _count(styles, source, style.start(), room)
         room -= cost
     return False
-
-
-def _count_ends(source: bytes) -> int:
-    """Return how many end tags make no element, or fewer."""
-    return source.count(b"</") - source.count(b"</p") - source.count(b"</br")
 
 
 def _count_elements(names: list[bytes]) -> int:
@@ -343,14 +324,14 @@ class _Walk:
         self.room = _ROOM
         self.simpler = plain.simpler
 
-    def harden(self) -> Hardened:
+    def harden(self) -> Normalized:
         source = self.plain.source
         pieces = bytearray()
         position = 0
         for tag in _ANY.finditer(source):
             if self.room <= 0:
                 pieces += source[position : tag.start()]
-                return Hardened(bytes(pieces), self.simpler, cut=True)
+                return Normalized(bytes(pieces), self.simpler, cut=True)
             close, name, attributes = tag.groups()
             name = name.lower()
             self.room -= _TAG
@@ -361,7 +342,7 @@ class _Walk:
                 pieces += source[position : tag.start()]
                 position = tag.end() + 1  # with its ">"
         source = bytes(pieces + source[position:]) if position else source
-        return Hardened(source, self.simpler, self.plain.cut)
+        return Normalized(source, self.simpler, self.plain.cut)
 
     def _begin(self, name: bytes, written: bytes) -> bool:
         """Count an element; return whether its tag may stay."""

@@ -81,8 +81,10 @@ class Openers:
         if not _NAMES_TARGETS.isdisjoint(attributes):
             stated = " ".join(attributes.get(attribute) or "" for attribute in _NAMES_TARGETS)
             targets += [target.removeprefix("#") for target in stated.split()]
+        is_tab = (role := attributes.get("role")) and role.lower() == "tab"
+        if not targets and not is_tab:  # as most
+            return
         targets = list(filter(None, targets))
-        is_tab = (attributes.get("role") or "").lower() == "tab"
         tabs = (attributes.get("id") or "").split() if is_tab else []
         if targets or tabs:
             self.waiting.append(_Control(place, targets, tabs))

@@ -43,22 +43,17 @@ _PAGES = frozenset(
     "RealEstateListing SearchResultsPage Blog ItemList CreativeWork".split()
 )
 _WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))  # from the days when scripts had to be hidden from parsers
+_MAIN_KEYS = frozenset({"mainEntity", "mainEntityOfPage"})
 _JSON = json.JSONDecoder(strict=False)
 
 
 @dataclass(frozen=True)
 class JsonLd:
-    """
-    The JSON-LD of a page.
+    """The JSON-LD of a page."""
 
-    Args:
-        things: Things at the top level, in a graph, or as the main entity of a page, in the order of the page.
-        named: Things that others may reference, by ``@id``.
-
-    """
-
+    # Things at the top level, in a graph, or as the main entity of a page, in the order of the page.
     things: tuple[Thing, ...] = ()
-    named: dict[str, Thing] = field(default_factory=dict)
+    named: dict[str, Thing] = field(default_factory=dict)  # things that others may reference, by ``@id``
 
     def values(self, thing: Thing, *keys: str) -> list[Any]:
         """Return the values of the first of *keys* that *thing* has, with references resolved; maybe none."""
@@ -70,13 +65,7 @@ class JsonLd:
         return next((found for key in keys for value in self.values(thing, key) if (found := text(value))), "")
 
     def main(self, url: str) -> Thing:
-        """
-        Return the thing that the page is about; an empty one if there is none, or too many of one kind.
-
-        Args:
-            url: URL of the page, to choose one of many things.
-
-        """
+        """Return the thing that the page at *url* is about; an empty one if there is none, or too many of one kind."""
         for kinds in (_WORKS, _PAGES):
             alike = [thing for thing in self.things if kinds & types(thing)]
             here = next((thing for thing in alike if is_at(thing, url)), None)
@@ -150,9 +139,6 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
                     for key, value in thing.items()
                     if isinstance(value, dict | list)
                 ]
-
-
-_MAIN_KEYS = {"mainEntity", "mainEntityOfPage"}
 
 
 def is_at(thing: Thing, url: str) -> bool:

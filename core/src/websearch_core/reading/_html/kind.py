@@ -45,16 +45,7 @@ _MARKS = (b"DiscussionForumPosting", b"QAPage")
 
 
 def find_kind(document: LexborHTMLParser, facts: Metadata, url: str, source: bytes) -> Kind | None:
-    """
-    Return the kind of a page, or None if it does not say.
-
-    Args:
-        document: The page.
-        facts: Its metadata.
-        url: Its URL.
-        source: Its source, for quick checks.
-
-    """
+    """Return the kind of a page, or None if it does not say; *source* is for quick checks."""
     about, place = types(facts.about), url.lower()
     if _is_discussion(document, facts, place, source):
         return "forum"

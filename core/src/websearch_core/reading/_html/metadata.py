@@ -65,50 +65,26 @@ _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)
 
 @dataclass(frozen=True)
 class Metadata:
-    """
-    What a page says about itself; every text is a single line of bounded length without invisible characters.
-
-    Args:
-        title: Title of the page.
-        description: Its own summary.
-        author: Its authors, persons rather than companies, separated by commas.
-        published: When it was first published.
-        modified: When it was last changed.
-        language: BCP 47 tag.
-        canonical_url: The URL that it gives as its own, if on the same site.
-        site_name: What the site calls itself.
-        og_type: Its ``og:type``, in lower case.
-        generator: The program that made it.
-        tier: Whether it is ``free``, ``metered`` or ``locked``, in its own word.
-        linked: Its JSON-LD.
-        about: The JSON-LD thing that the page is about; empty if there is none, or too many of one kind.
-
-    """
+    """What a page says about itself; every text is a single line of bounded length without invisible characters."""
 
     title: str = ""
-    description: str | None = None
-    author: str | None = None
-    published: datetime | None = None
-    modified: datetime | None = None
-    language: str | None = None
-    canonical_url: str | None = None
-    site_name: str | None = None
-    og_type: str = ""
-    generator: str = ""
-    tier: str = ""
-    linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)
+    description: str | None = None  # its own summary
+    author: str | None = None  # its authors, persons rather than companies, separated by commas
+    published: datetime | None = None  # when it was first published
+    modified: datetime | None = None  # when it was last changed
+    language: str | None = None  # BCP 47 tag
+    canonical_url: str | None = None  # the URL that it gives as its own, if on the same site
+    site_name: str | None = None  # what the site calls itself
+    og_type: str = ""  # its ``og:type``, in lower case
+    generator: str = ""  # the program that made it
+    tier: str = ""  # whether it is ``free``, ``metered`` or ``locked``, in its own word
+    linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)  # its JSON-LD
+    # The JSON-LD thing that the page is about; empty if there is none, or too many of one kind.
     about: Thing = field(default_factory=dict, repr=False, compare=False)
 
 
 def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
-    """
-    Read the metadata of a parsed page.
-
-    Args:
-        document: The page.
-        url: Its URL.
-
-    """
+    """Read the metadata of a parsed page."""
     meta = _contents_by_name(_metas(document))
     nodes = document.css('h1,script[type*="ld+json"]')
     data = parse_jsonld(node for node in nodes if node.tag == "script")
@@ -118,10 +94,12 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         return (strip_markup(content) for name in names for content in meta.get(name, ()))
 
     site = one_line(_site(metas(_SITES), data), NAME_LENGTH)
-    window = one_line(strip_markup(_text(document.css_first("title"))), TITLE_LENGTH)
+    tab = document.css_first("title")
+    window = one_line(strip_markup(" ".join(tab.text()[: 20 * TITLE_LENGTH].split())), TITLE_LENGTH) if tab else ""
     shared = [one_line(title, TITLE_LENGTH) for title in dict.fromkeys(metas(_TITLES))]  # mostly the same
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
-    claims = (without_site(next(iter(shared), ""), site, url), _headline(data, url))
+    headline = one_line(data.text(data.main(url), "headline"), TITLE_LENGTH)
+    claims = (without_site(next(iter(shared), ""), site, url), headline)
     if below := find_below_trail(document, next(iter(shown), None), claims):
         shown, headlines = [below[0]], [below[1]]
     main, name = _main(data, url, [*shared, window, *headlines])
@@ -140,7 +118,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         near = read_byline(document, title_element(title, shown, document))
         persons = persons or list(filter(None, [near.author]))
         if not persons and not authors and ("headline" in main or "article" in map(str.lower, metas(("og.type",)))):
-            persons = _linked_author(document)
+            linked = _persons(line_of(node) for node in document.css('a[rel~="author"]'))
+            persons = linked if len(linked) == 1 else []  # if there are several, none is certain
         published = published or near.published
         modified = modified or near.modified
     return Metadata(
@@ -179,11 +158,6 @@ def _contents_by_name(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]
     return found
 
 
-def _headline(data: JsonLd, url: str) -> str:
-    """Return the headline in the JSON-LD of the thing that the page is about; maybe an empty string."""
-    return one_line(data.text(data.main(url), "headline"), TITLE_LENGTH)
-
-
 def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     """
     Return the thing that the page is about, and its name; not a film or event on a page about something else.
@@ -215,12 +189,6 @@ def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
             yield from meta.get(f"twitter.data{number}", ())
 
 
-def _linked_author(document: LexborHTMLParser) -> list[str]:
-    """Return the only person that links on the page name as the author; none if they name several."""
-    names = _persons(line_of(node) for node in document.css('a[rel~="author"]'))
-    return names if len(names) == 1 else []
-
-
 def _first_date(values: Iterable[object]) -> datetime | None:
     """Return the first value that is a date."""
     dates = (parse_date(value) for value in values)
@@ -239,21 +207,14 @@ def _canonical(hrefs: Iterable[str], url: str) -> str | None:
 
     A page cannot speak for another site: copied and hacked pages do.
     """
-    for href in hrefs:
-        if href:
-            place = absolute(href, url)
-            return place if place and _same_site(place, url) else None
-    return None
+    place = absolute(next(filter(None, hrefs), ""), url)
+    return place if place and _same_site(place, url) else None
 
 
 def _same_site(one: str, other: str) -> bool:
     """Return whether two URLs have the same host, or one a subdomain of the other, ignoring labels such as ``m``."""
     first, second = (_MOBILE.sub("", urlsplit(url).hostname or "") for url in (one, other))
     return first == second or first.endswith(f".{second}") or second.endswith(f".{first}")
-
-
-def _text(node: LexborNode | None) -> str:
-    return " ".join(node.text()[: 20 * TITLE_LENGTH].split()) if node else ""
 
 
 def _attribute(document: LexborHTMLParser, selector: str, name: str) -> str:

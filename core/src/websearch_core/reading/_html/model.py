@@ -28,18 +28,11 @@ _BATCH_SIZE = 4096  # blocks at a time, to bound the memory for long pages
 
 
 class Feature(NamedTuple):
-    """
-    A feature that the trees ask about.
+    """A feature that the trees ask about."""
 
-    Args:
-        of: ``element``, ``block`` or ``page``.
-        trait: The name of the trait.
-        where: For an element, the number of levels up; for a block, how many blocks later, or earlier if negative.
-
-    """
-
-    of: str
+    of: str  # ``element``, ``block`` or ``page``
     trait: str
+    # For an element, the number of levels up; for a block, how many blocks later, or earlier if negative.
     where: int = 0
 
 
@@ -62,10 +55,11 @@ class ContentModel:
         asked = {tuple(question): None for tree in model["trees"] for question in tree["questions"]}
         place = dict(zip(asked, range(len(asked)), strict=True))
         self._questions = [(feature, bytes(edge + 1) + b"\x01" * (255 - edge)) for feature, edge in asked]
-        self._trees = [
-            ([place[tuple(question)] for question in _pad(tree["questions"])], _load_table(tree))
-            for tree in model["trees"]
-        ]
+        self._trees: list[tuple[list[int], bytes]] = []
+        for tree in model["trees"]:
+            asks = [place[tuple(question)] for question in tree["questions"]]
+            asks += asks[:1] * (QUESTIONS - len(asks))  # a smaller tree repeats its first one, which changes nothing
+            self._trees.append((asks, _load_table(tree)))
         self._base: float = model["base"]
         self._scale: float = model["scale"]
 
@@ -140,11 +134,6 @@ def _steps(values: Values, edges: list[float]) -> bytes:
         return bytes(map(bisect_left, repeat(edges), values))
     known = {value: bisect_left(edges, value) for value in set(values)}
     return bytes(map(known.__getitem__, values))
-
-
-def _pad(questions: list[list[int]]) -> list[list[int]]:
-    """Fill up the questions of a smaller tree by repeating the first one, which changes nothing."""
-    return questions + questions[:1] * (QUESTIONS - len(questions))
 
 
 def _load_table(tree: Mapping[str, Any]) -> bytes:

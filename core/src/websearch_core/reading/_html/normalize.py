@@ -80,7 +80,7 @@ _WRAPPING = re.compile(rb"\A\s*+<!(?:--|\[CDATA\[)|(?:-->|\]\]>)\s*+\Z")  # arou
 
 
 class Normalized(NamedTuple):
-    """The source, whether an element lost attributes, and whether the source was cut off."""
+    """The source, whether tags or attributes were left out, and whether it ends early."""
 
     source: bytes
     simpler: bool = False
@@ -88,13 +88,7 @@ class Normalized(NamedTuple):
 
 
 def normalize(html: bytes) -> Normalized:
-    """
-    Rewrite markup so that its tags can be counted without parsing it. Takes linear time.
-
-    Args:
-        html: The source of a page, in UTF-8.
-
-    """
+    """Rewrite UTF-8 markup so that its tags can be counted without parsing it. Takes linear time."""
     return _Writer(html).write()
 
 

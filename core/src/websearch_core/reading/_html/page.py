@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import compress
 
@@ -13,7 +12,6 @@ from ..._text.quantity import quantity
 from ...models import Page
 from ...models._outcomes import MORE_HIDDEN
 from .._charset import to_utf8
-from .._excerpt.window import cut_window
 from .._links import MAX_LINKS, Links, resolved, without_fragment
 from .._page import make_page
 from .._sniff import declared
@@ -30,14 +28,13 @@ from .walls import find_wall, wall_notes
 
 _MIN_LENGTH = 120  # characters: a page with less text may have more in its structured data
 _MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
-_MOVES = re.compile(rb"\$R[CRS]\(|data-rci")  # React moves a streamed part to its place
+_MOVES = b"$RC(", b"$RR(", b"$RS(", b"data-rci"  # React moves a streamed part to its place, a <template>
 
 
 def read_html(
     data: bytes,
     url: str,
     content_type: str | None = None,
-    max_length: int | None = None,
     *,
     links: Links = "keep",
     comments: Responses | None = None,
@@ -53,21 +50,17 @@ def read_html(
         data: The bytes of the page.
         url: Where they came from; relative links are resolved against it.
         content_type: The value of the HTTP header, if any.
-        max_length: The maximum number of characters of Markdown; by default there is no limit.
         links: ``keep`` links with their targets, keep only their ``text``, or ``drop`` them with their text.
         comments: Whether to ``drop`` or ``keep`` readers' comments; by default what the kind of page asks for.
         reviews: The same for reviews.
         rendered: Whether scripts have run already: then none will show what is hidden, however long it is.
-
-    Raises:
-        InvalidOption: *max_length* is less than 1.
 
     """
     from .._markdown.writer import to_markdown
 
     text, decoding, beginning = to_utf8(data, content_type, most=_MAX_SIZE)
     hardened = harden(text.replace(b"\x00", b""))
-    streamed = _MOVES.search(text) is not None
+    streamed = b"<template" in text and any(move in text for move in _MOVES)
     del text
     document = parse(hardened.source)
     facts = read_metadata(document, url)
@@ -104,7 +97,7 @@ def read_html(
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
     stated = declared(content_type)
-    page = make_page(
+    return make_page(
         url,
         stated if stated in HTML else "text/html",
         content,
@@ -121,7 +114,6 @@ def read_html(
         links=_outgoing(targets, url),
         notes=tuple(notes),
     )
-    return page if max_length is None else cut_window(page, max_length)
 
 
 def _describe_hidden(blocks: TextBlocks, length: int) -> Iterator[str]:

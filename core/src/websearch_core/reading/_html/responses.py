@@ -63,13 +63,6 @@ _OFTEN = 3  # times that such a text occurs in a thread
 _REVIEWED = frozenset({"Review", "CriticReview", "UserReview", "ReviewNewsArticle"})
 
 
-class Choice(NamedTuple):
-    """The blocks to keep, and notes on what was done."""
-
-    kept: list[bool]
-    notes: tuple[str, ...]
-
-
 class _Form(NamedTuple):
     """How pages mark one kind of response: by class or id, heading, schema.org types and property."""
 
@@ -95,20 +88,12 @@ def default_choices(kind: Kind | None, comments: Responses | None, reviews: Resp
 
 def choose_responses(
     outline: TextBlocks, kept: list[bool], facts: Metadata, choices: Mapping[str, Responses]
-) -> Choice:
-    """
-    Keep or drop comments and reviews; without a choice, they stay as they were selected.
-
-    Args:
-        outline: The blocks of the page.
-        kept: Which of them were selected as content.
-        facts: Metadata of the page.
-        choices: What to do with ``comments`` and ``reviews``.
-
-    """
+) -> tuple[list[bool], tuple[str, ...]]:
+    """Keep or drop comments and reviews, as *choices* says; those without a choice stay as *kept* has them."""
     notes: list[str] = []
     for name, choice in choices.items():
-        if name == "reviews" and _is_review(facts):
+        is_review = not facts.about and any(types(thing) & _REVIEWED for thing in facts.linked.things)
+        if name == "reviews" and is_review:  # the page itself, not one about what is reviewed
             continue
         found = _find(outline, _FORMS[name])
         if choice == "keep":
@@ -120,12 +105,7 @@ def choose_responses(
             notes.append(f"the page has only {name}: they were kept")
         else:
             kept = rest
-    return Choice(kept, tuple(notes))
-
-
-def _is_review(facts: Metadata) -> bool:
-    """Return whether the page itself is a review, not a page about what is reviewed."""
-    return not facts.about and any(types(thing) & _REVIEWED for thing in facts.linked.things)
+    return kept, tuple(notes)
 
 
 def _length(outline: TextBlocks, kept: Iterable[bool]) -> int:

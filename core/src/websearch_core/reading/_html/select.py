@@ -33,16 +33,6 @@ def select_content(outline: TextBlocks, url: str, facts: Metadata, model: Conten
     A learned model gives the probability of each block. The threshold differs from page to page: it maximizes the
     expected F-score of the words that are kept, with precision weighing more, so on uncertain pages it drops and keeps
     the doubtful blocks (Lipton et al., "Optimal Thresholding of Classifiers to Maximize F1", 2014).
-
-    Args:
-        outline: The blocks of the page.
-        url: URL of the page.
-        facts: Metadata of the page.
-        model: The model to use instead of the one in this package.
-
-    Returns:
-        True or False for each block, in order.
-
     """
     if not outline.block_texts:
         return []

@@ -28,20 +28,15 @@ _MIN_TIMES_LONGER = 1.5
 _SAMPLES = 24  # of an article, taken at equal distances
 _SAMPLE_LENGTH = 30  # characters
 _BODIES = ("articleBody", "text", "reviewBody", "transcript", "description", "abstract")
+_ANSWERS = ("acceptedAnswer", "suggestedAnswer")
 
 
 def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
     """
-    Return whether a page does not show the article that its data has.
+    Return whether a page that shows *texts* does not show the article that its data has.
 
-    The article must be much longer than what was selected. Most data has the article that the page shows too, or only
-    its beginning; then the page is better, since it has the links and headings.
-
-    Args:
-        texts: The texts that the page shows.
-        length: How many characters of them were selected.
-        facts: Metadata of the page.
-
+    The article must be much longer than what was selected, *length* characters. Most data has the article that the page
+    shows too, or only its beginning; then the page is better, since it has the links and headings.
     """
     article = " ".join(facts.linked.text(facts.about, "articleBody").split())
     if len(article) < max(_MIN_ARTICLE_LENGTH, _MIN_TIMES_LONGER * length):
@@ -56,12 +51,8 @@ def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
     """
     Return the structured data of a page as markup: its main thing, then others, or only its description.
 
-    Questions keep their answers, postings their replies, products their price, recipes their steps, lists their links.
-
-    Args:
-        facts: Metadata of the page.
-        comments: Whether postings keep their replies.
-
+    Questions keep their answers, products their price, recipes their steps, lists their links; postings keep their
+    replies if *comments* is true.
     """
     facts = facts if comments else _without_comments(facts)
     pieces = list(_limit(_things(facts))) or list(_limit([_prose(facts.description)]))
@@ -116,12 +107,10 @@ def _body(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield _fact_list(
-        [
-            ("Price", _prices(data, thing)),
-            ("Availability", _availability(data, thing)),
-            ("Brand", data.text(thing, "brand", "manufacturer")),
-            ("SKU", data.text(thing, "sku", "mpn", "gtin", "gtin13")),
-        ]
+        ("Price", _prices(data, thing)),
+        ("Availability", _availability(data, thing)),
+        ("Brand", data.text(thing, "brand", "manufacturer")),
+        ("SKU", data.text(thing, "sku", "mpn", "gtin", "gtin13")),
     )
     yield from _body(data, thing)
 
@@ -153,17 +142,13 @@ def _questions(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
     for question in data.values(thing, "mainEntity", "hasPart"):
         if isinstance(question, dict) and "Question" in types(question):
-            yield from _with_heading(_heading(2, data.text(question, "name", "text")), _answers(data, question))
+            heading = _heading(2, data.text(question, "name", "text"))
+            yield from _with_heading(heading, _replies(data, question, *_ANSWERS))
 
 
 def _question(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    yield from _answers(data, thing)
-
-
-def _answers(data: JsonLd, question: Thing) -> Iterator[str]:
-    for key in ("acceptedAnswer", "suggestedAnswer"):
-        yield from _replies(data, question, key)
+    yield from _replies(data, thing, *_ANSWERS)
 
 
 def _posting(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -171,8 +156,8 @@ def _posting(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _replies(data, thing, "comment")
 
 
-def _replies(data: JsonLd, thing: Thing, key: str) -> Iterator[str]:
-    for reply in data.values(thing, key):
+def _replies(data: JsonLd, thing: Thing, *keys: str) -> Iterator[str]:
+    for reply in (one for key in keys for one in data.values(thing, key)):
         if isinstance(reply, dict):
             author = data.text(reply, "author")
             yield from _with_heading(f"<p><b>{escape(author)}</b>:</p>" if author else "", _body(data, reply))
@@ -182,7 +167,7 @@ def _replies(data: JsonLd, thing: Thing, key: str) -> Iterator[str]:
 
 def _recipe(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    yield _fact_list([("Yield", data.text(thing, "recipeYield")), ("Time", data.text(thing, "totalTime", "cookTime"))])
+    yield _fact_list(("Yield", data.text(thing, "recipeYield")), ("Time", data.text(thing, "totalTime", "cookTime")))
     yield _section("Ingredients", "ul", map(text, data.values(thing, "recipeIngredient", "ingredients")))
     yield from _steps(data, thing)
 
@@ -221,23 +206,19 @@ def _link(data: JsonLd, item: Any) -> str:
 def _event(data: JsonLd, thing: Thing) -> Iterator[str]:
     ends = [data.text(thing, "startDate"), data.text(thing, "endDate")]
     yield _fact_list(
-        [
-            ("When", " to ".join(filter(None, ends))),
-            ("Where", _place(data, thing, "location")),
-            ("Price", _prices(data, thing)),
-        ]
+        ("When", " to ".join(filter(None, ends))),
+        ("Where", _place(data, thing, "location")),
+        ("Price", _prices(data, thing)),
     )
     yield from _body(data, thing)
 
 
 def _job(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield _fact_list(
-        [
-            ("Company", data.text(thing, "hiringOrganization")),
-            ("Location", _place(data, thing, "jobLocation")),
-            ("Employment", _words(", ".join(map(text, data.values(thing, "employmentType"))))),
-            ("Apply by", data.text(thing, "validThrough")),
-        ]
+        ("Company", data.text(thing, "hiringOrganization")),
+        ("Location", _place(data, thing, "jobLocation")),
+        ("Employment", _words(", ".join(map(text, data.values(thing, "employmentType"))))),
+        ("Apply by", data.text(thing, "validThrough")),
     )
     yield from _body(data, thing)
 
@@ -267,7 +248,7 @@ def _heading(level: int, name: str) -> str:
     return f"<h{level}>{escape(_flatten(name))}</h{level}>" if name else ""
 
 
-def _fact_list(facts: Iterable[tuple[str, str]]) -> str:
+def _fact_list(*facts: tuple[str, str]) -> str:
     return _rows("ul", [f"{label}: {escape(_flatten(value))}" for label, value in facts if value])
 
 
@@ -291,14 +272,10 @@ def _prose(value: Any) -> str:
     if "&lt;" in value and not MARKUP.search(value):
         value = unescape(value)
     if MARKUP.search(value):
-        return f"<div>{_close(value)}</div>"
+        body = parse(harden(value.encode("utf-8", "replace")).source).body
+        return f"<div>{(body and body.inner_html) or ''}</div>"
     lines = unescape(value).splitlines()
     return "".join(f"<p>{escape(line.strip())}</p>" for line in lines if line.strip())
-
-
-def _close(markup: str) -> str:
-    body = parse(harden(markup.encode("utf-8", "replace")).source).body
-    return (body.inner_html or "") if body else ""
 
 
 def _words(name: str) -> str:

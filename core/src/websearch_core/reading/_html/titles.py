@@ -31,37 +31,21 @@ _OF_SITES = frozenset(
 
 
 class Stated(NamedTuple):
-    """
-    The titles in the metadata of a page.
+    """The titles in the metadata of a page."""
 
-    Args:
-        name: That in its JSON-LD; may be empty.
-        shared: Those in its meta tags, such as Open Graph, the most reliable first.
-        window: The text of ``<title>``; may be empty.
-
-    """
-
-    name: str
-    shared: Sequence[str]
-    window: str
+    name: str  # that in its JSON-LD; may be empty
+    shared: Sequence[str]  # those in its meta tags, such as Open Graph, the most reliable first
+    window: str  # the text of ``<title>``; may be empty
 
 
 def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: str) -> str:
     """
-    Return the title of a page.
+    Return the title of a page from the titles in its metadata and the texts of its ``<h1>``; maybe empty.
 
-    Args:
-        stated: The titles in its metadata.
-        headlines: The text of each `<h1>`.
-        site: What the site calls itself.
-        url: URL of the page.
-
-    Returns:
-        The first headline that agrees with a stated title or that the URL names the page by, since it is neither
-        shortened for search engines nor followed by the name of the site; else the stated title without that name; else
-        the first headline. Maybe empty. A stated title comes first if the headline only has a line before it, or if
-        JSON-LD and a meta tag agree on it.
-
+    It is the first headline that agrees with a stated title or that the URL names the page by, since it is neither
+    shortened for search engines nor followed by the name of the site; else the stated title without that name; else the
+    first headline. A stated title comes first if the headline only has a line before it, or if JSON-LD and a meta tag
+    agree on it.
     """
     home = urlsplit(url).path in {"", "/"}  # its best title is the name of the site
     all_stated = dict.fromkeys((stated.name, *stated.shared, stated.window))

@@ -37,16 +37,10 @@ class BuiltTree(NamedTuple):
 
 def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linked: bool = True) -> BuiltTree:
     """
-    Build the tree of the kept blocks.
+    Build the tree of the *kept* blocks, by default of all; unless *linked*, without the text of links.
 
     An element without text (a picture, a rule, an empty cell) is kept or dropped with the nearest text: the one, before
     or after it, with which it shares the smallest element. If both are equally near, it is kept only if both are.
-
-    Args:
-        outline: The blocks of the page.
-        kept: For each block, whether to keep it; all by default.
-        linked: False to leave out the text of links.
-
     """
     names, parents = outline.names, outline.parents
     run_elements = [*outline.run_elements, 0]  # both ends of the page belong to the body

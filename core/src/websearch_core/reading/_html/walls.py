@@ -27,18 +27,7 @@ _MIN_LENGTH = 200  # characters: a part for subscribers that has fewer was not s
 _PAID_TIERS = frozenset({"locked", "metered", "premium", "paid"})
 
 # Parts of the words below: most pages have none of them, and need no closer look.
-_HINTS = (
-    "paywall",
-    "regwall",
-    "-wall",
-    "_wall",
-    "riber-only",
-    "ribers-only",
-    "riberonly",
-    "riber_only",
-    "gated",
-    "t-gate",
-)
+_HINTS = "paywall regwall -wall _wall riber-only ribers-only riberonly riber_only gated t-gate".split()
 _OFFER = re.compile(
     r"(?<![a-z])(?:pay|reg|registration|subscription|premium|metered?)[-_]{0,2}wall(?![a-z])|[a-z]-paywall(?![a-z])"
     r"|subscribers?[-_]{0,2}only|gated[-_]{0,2}content|content[-_]{0,2}gate(?![a-z])"
@@ -70,15 +59,7 @@ class Wall(NamedTuple):
 
 
 def find_wall(document: LexborHTMLParser, facts: Metadata, source: bytes) -> Wall:
-    """
-    Find what a page states about being free to read.
-
-    Args:
-        document: The page.
-        facts: Its metadata.
-        source: Its source, for quick checks.
-
-    """
+    """Find what a page states about being free to read; *source* is for quick checks."""
     has_password = b"assword" in source and document.css_first('input[type="password" i]') is not None
     return Wall(_stated(document, facts), has_password)
 
@@ -143,13 +124,7 @@ def _shows_offer(outline: TextBlocks) -> bool:
     acts: set[int] = set()  # offers with something to click
     for element, (parent, mark) in enumerate(zip(outline.parents, outline.marks, strict=True)):
         offer = inside.get(parent, -1)
-        if (
-            offer < 0
-            and mark
-            and any(hint in mark.lower() for hint in _HINTS)
-            and not outline.around[element] & _FRAME
-            and _is_offer(mark.lower())
-        ):
+        if offer < 0 and not outline.around[element] & _FRAME and _is_offer(mark.lower()):
             offer = element
         if offer >= 0:
             inside[element] = offer

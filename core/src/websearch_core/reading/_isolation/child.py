@@ -31,12 +31,7 @@ _LENGTHS = struct.Struct(">II")
 
 def send(into: FileIO, head: Mapping[str, Any], body: bytes) -> None:
     """
-    Write a message.
-
-    Args:
-        into: An unbuffered pipe.
-        head: Anything that JSON can express.
-        body: Any bytes.
+    Write a message of JSON and bytes into an unbuffered pipe.
 
     Raises:
         OSError: The other end of the pipe is closed.
@@ -51,11 +46,7 @@ def send(into: FileIO, head: Mapping[str, Any], body: bytes) -> None:
 
 def receive(out: FileIO, most: int) -> tuple[dict[str, Any], bytearray]:
     """
-    Read a message.
-
-    Args:
-        out: An unbuffered pipe.
-        most: The maximum size of the head, and of the body, in bytes.
+    Read a message, whose head and body have at most *most* bytes each, from an unbuffered pipe.
 
     Raises:
         EOFError: The pipe ended before the message was complete.

@@ -21,17 +21,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import start_over_after_fork
-from ..._runtime.turns import Places, current_client
-from ..._text.choices import Responses
+from ..._runtime.interrupts import releasing
+from ..._runtime.scope import current_client
+from ..._runtime.turns import Places
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
-from .._formats import convert
-from .._links import Links
-from .._sniff import media_type, needs_own_process
+from .._formats import ReadingOptions, convert
+from .._sniff import media_type
+from .._types import needs_own_process
 from .child import MAX_SECONDS
 from .worker import Worker
 
@@ -49,58 +50,35 @@ def read_isolated(
     url: str,
     content_type: str | None = None,
     *,
-    links: Links = "keep",
-    comments: Responses | None = None,
-    reviews: Responses | None = None,
     isolate: bool | None = None,
     processes: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Page:
     """
-    Read a page as `websearch_core.reading.read_bytes` does, in this process or in another one.
+    Read a page in this process or in another one, with the arguments and errors of `websearch_core.reading.read_bytes`.
 
-    Args:
-        data: The bytes of the page.
-        url: Where they came from.
-        content_type: The value of the HTTP header, if any.
-        links: What to do with links.
-        comments: What to do with comments.
-        reviews: What to do with reviews.
-        isolate: ``True``: in another process. ``False``: in this one. By default in another process if one is free, if
-            the page is large, a PDF, an Office file, a feed or other XML, or once reading several pages at a time here
-            has cost as much as starting a process; and in this one, with a warning in the log, if none can be started.
-        processes: The maximum number of pages of one client that are read at a time, and of processes for them; by
-            default the number of cores, up to 8. Pages of all clients together may take twice as many.
-
-    Raises:
-        UnsupportedContent: The bytes are not text.
-        BadResponse: The process crashed on this page, or had too little memory for it.
-        TimedOut: The page was not read within the time allowed.
-        ConfigurationError: *isolate* is ``True``, and no process can be started.
-
+    Unless *isolate* insists on another process, the page is read in this one, with a warning in the log, if none can be
+    started. *processes* are for the pages of one client; those of all clients together may take twice as many.
     """
     if not (seconds := min(time_left(), MAX_SECONDS)):
         raise TimedOut("there is no time left to read the page")
-    options: Any = {"links": links, "comments": comments, "reviews": reviews}
 
     def read() -> Page:
-        insist = bool(isolate) or len(data) >= LARGE_SIZE or needs_own_process(media_type(data, content_type))
+        insist = bool(isolate) or len(data) >= LARGE_SIZE or needs_own_process(media_type(data, content_type), url)
+        worker: Worker | None = None
+        release = releasing(lambda: _pool.give_back(worker))
         try:
-            worker = _pool.take(insist=insist)
-        except ChildProcessError as error:
-            if isolate:
-                raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
-            worker = None
-        if worker is None:
-            with _pool.reading_here():
-                return convert(data, url, content_type, **options)
-        try:
-            return worker.read(data, url=url, content_type=content_type, **options)
-        finally:
             try:
-                _pool.give_back(worker)
-            except BaseException:
-                _pool.give_back(worker)  # Ctrl-C came in between
-                raise
+                worker = _pool.take(insist=insist)
+            except ChildProcessError as error:
+                if isolate:
+                    raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
+            if worker is not None:
+                return worker.read(data, url=url, content_type=content_type, **options)
+        finally:
+            release.close()
+        with _pool.reading_here():
+            return convert(data, url, content_type, **options)
 
     most = processes or count_cores()
     _pool.places.grow(2 * most)
@@ -131,7 +109,7 @@ class _Pool:
         """Begin without processes: in a forked one, those that exist belong to the parent."""
         for worker in self._workers:
             worker.disown()
-        self._lock = threading.RLock()  # always entered itself: Ctrl-C can leave a `Condition` locked
+        self._lock = threading.RLock()  # always entered itself, not as a `Condition`: see `_runtime.interrupts`
         self._changed = threading.Condition(self._lock)
         self._workers = set()
         self._free: list[Worker] = []
@@ -146,8 +124,7 @@ class _Pool:
         """
         Reserve a process until it is given back, for a page that has a place.
 
-        Args:
-            insist: Start a process if necessary, and wait for it. Otherwise return None if none is free.
+        If *insist*, start one if necessary, and wait for it. Otherwise return None if none is free.
 
         Raises:
             ChildProcessError: No process can be started.
@@ -178,8 +155,10 @@ class _Pool:
                 self.give_back(worker)
             raise
 
-    def give_back(self, worker: Worker) -> None:
-        """Return a process from `take` to the pool. Idempotent."""
+    def give_back(self, worker: Worker | None) -> None:
+        """Return a process from `take` to the pool, if it returned one. Idempotent."""
+        if worker is None:
+            return
         with self._lock:
             if worker in self._workers:
                 if worker not in self._free:

@@ -11,14 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..._runtime.deadline import time_left
-from ...errors import (
-    BadResponse,
-    ConfigurationError,
-    TimedOut,
-    TooLarge,
-    UnsupportedContent,
-    WebSearchError,
-)
+from ...errors import BadResponse, ConfigurationError, TimedOut, TooLarge, UnsupportedContent, WebSearchError
 from ...models import Page
 from .child import MAX_SECONDS, receive, send
 
@@ -29,13 +22,7 @@ _ERRORS = {error.code: error for error in (ConfigurationError, TooLarge, Unsuppo
 
 
 class Worker:
-    """
-    A process that reads one page at a time.
-
-    Raises:
-        OSError: The process cannot be started.
-
-    """
+    """A process that reads one page at a time; making one raises `OSError` if it cannot be started."""
 
     def __init__(self) -> None:
         self.is_ready = False

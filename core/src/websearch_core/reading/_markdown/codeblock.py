@@ -78,12 +78,9 @@ def language(pre: Element) -> str:
         marks = element.get("class")[:_MAX_CLASS_LENGTH]
         if not (stated or marks):
             continue
-        bare = [mark for mark in marks.lower().split() if mark in LANGUAGES] if _is_code(element) else []
+        is_code = element.name in {"pre", "code"} or "highlight" in marks
+        bare = [mark for mark in marks.lower().split() if mark in LANGUAGES] if is_code else []
         for found in (stated, *_LANGUAGE.findall(marks), *bare):
             if _NAME.fullmatch(found) and found.lower() not in _NO_LANGUAGE:
                 return str(found.lower())
     return ""
-
-
-def _is_code(element: Element) -> bool:
-    return element.name in {"pre", "code"} or "highlight" in element.get("class")[:_MAX_CLASS_LENGTH]

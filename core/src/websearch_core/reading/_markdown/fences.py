@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import StringIO
 
 _BACKTICKS = re.compile("`+")
@@ -22,41 +22,33 @@ def code_fence(code: str, least: int = 3) -> str:
 
 
 def find_fences(text: str, end: int | None = None) -> list[tuple[int, int]]:
-    """
-    Find the code blocks that begin before *end*.
-
-    Returns:
-        The start and the end of each, from the start of the opening line to the end of the closing line.
-
-    """
-    return list(_fences(text, end))
+    """Return where each code block before *end* begins and ends: its opening line, and the end of its closing line."""
+    if "```" not in text and "~~~" not in text:  # fast path: matching every line takes time, and holds the GIL
+        return []
+    found: list[tuple[int, int]] = []
+    opened: tuple[int, str] | None = None
+    for line in _FENCE.finditer(text):
+        mark, rest = line[1], line[2]
+        if opened is None:
+            if end is not None and line.start() >= end:
+                return found
+            if "`" not in rest:  # else it is inline code
+                opened = line.start(), mark
+        elif mark.startswith(opened[1]) and not rest.strip():
+            found.append((opened[0], min(line.end() + 1, len(text))))
+            opened = None
+    if opened is not None:
+        found.append((opened[0], len(text)))
+    return found
 
 
 def outside_fences(text: str, change: Callable[[str], str]) -> str:
     """Apply *change* to the text between code blocks."""
     changed = StringIO()
     position = 0
-    for begin, end in _fences(text):
+    for begin, end in find_fences(text):
         changed.write(change(text[position:begin]))
         changed.write(text[begin:end])
         position = end
     changed.write(change(text[position:]))
     return changed.getvalue()
-
-
-def _fences(text: str, before: int | None = None) -> Iterator[tuple[int, int]]:
-    if "```" not in text and "~~~" not in text:  # fast path: matching every line takes time, and holds the GIL
-        return
-    opened: tuple[int, str] | None = None
-    for line in _FENCE.finditer(text):
-        mark, rest = line[1], line[2]
-        if opened is None:
-            if before is not None and line.start() >= before:
-                return
-            if "`" not in rest:  # else it is inline code
-                opened = line.start(), mark
-        elif mark.startswith(opened[1]) and not rest.strip():
-            yield opened[0], min(line.end() + 1, len(text))
-            opened = None
-    if opened is not None:
-        yield opened[0], len(text)

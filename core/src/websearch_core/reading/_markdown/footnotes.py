@@ -32,15 +32,9 @@ def place(link: Element) -> str:
 
 def find_footnotes(root: Element, hrefs: Iterable[str]) -> dict[str, str]:
     """
-    Find the footnotes of a text.
+    Find the footnotes of a text: the mark of each by the ``id`` of its element.
 
-    Args:
-        root: The text.
-        hrefs: The distinct targets of its links, to find out quickly whether there can be footnotes.
-
-    Returns:
-        The mark of each footnote by the ``id`` of its element.
-
+    The distinct targets of its links, *hrefs*, tell quickly whether there can be any.
     """
     if not any(_NOTE.search(href.partition("#")[2]) for href in hrefs if "#" in href):
         return {}

@@ -34,6 +34,8 @@ _EMPHASIS = re.compile(f"([{BOLD}{EM}{STRIKE}]+)")
 _MOVABLE = ".,:;!?…\"'“”‘’«»()（）「」『』、。，：；！？"  # noqa: RUF001 (these are meant)
 _MISLEADING = frozenset("#>=-`~0123456789")  # first characters of text that may read as syntax
 _HEADING = re.compile("#{1,6}(?: |$)")
+_STRAY = re.compile(r"(\\*+)(`|\Z)")
+_BEFORE_MARK = re.compile(rf"(?<!\\)(?:\\\\)*+\\(?=[{BOLD}{EM}{STRIKE}{LINK}])")
 _NUMBER = re.compile(r"([0-9]{4,9})([.)] )|([0-9]{1,9})([.)])$")  # a year, or the whole line: would read as a list item
 _DEFINITION = re.compile(  # of the target of a reference link
     f"^((?:[ >*+{QUOTE}{INDENT}-]|[0-9]{{1,9}}[.)])*)\\[(?=(?s:.{{1,999}}?)\\]:)", re.MULTILINE
@@ -48,7 +50,9 @@ def finish(text: str) -> str:
         text = _FRACTION.sub(lambda found: f"{found[1]}{' ' if found[1] else ''}{found[2]}/{found[3]}", text)
         text = _SCRIPT.sub(_write_script, text)
     if BOLD in text or EM in text or STRIKE in text:
-        text = _settle(text)
+        text = _move_marks(text)
+    if "\\" in text:
+        text = _BEFORE_MARK.sub(r"\g<0>\\", text)  # else it would escape the sign
     text = _escape(_strip_outer_rules(text))
     for mark, sign in _SIGNS.items():
         if mark[0] in text:  # finding one character is much faster than finding two
@@ -79,7 +83,7 @@ class _Sign(NamedTuple):
     ends: bool
 
 
-def _settle(text: str) -> str:
+def _move_marks(text: str) -> str:
     """
     Remove or move the marks of emphasis that a parser would not see as such.
 
@@ -104,7 +108,7 @@ def _settle(text: str) -> str:
     dropped: set[int] = set()
     for n, signs in enumerate(runs):
         left = [sign for sign in signs if sign.text not in dropped]
-        for kind in (EM, STRIKE, BOLD):
+        for kind in (EM, STRIKE, BOLD) if len(left) > 1 else ():
             if len({sign.ends for sign in left}) > 1:
                 dropped |= {sign.text for sign in left if sign.mark == kind}
                 left = [sign for sign in left if sign.mark != kind]
@@ -209,9 +213,9 @@ def _escape_block(block: str) -> str:
     pieces = _SPAN.split(block)
     outside = pieces[::2]
     if any("`" in piece for piece in outside) or any(piece.endswith("\\") for piece in outside[:-1]):
-        return _escape_links(
-            TAG.sub("&lt;", block)
-        )  # may pair with the backticks of code, which then is no longer code
+        if len(outside) > 1 or LINK in block:  # a backtick here may pair with one of code, or with one after a label
+            pieces[::2] = (_STRAY.sub(lambda found: found[1] * 2 + (found[2] and "\\`"), piece) for piece in outside)
+        return _escape_links(TAG.sub("&lt;", "".join(pieces)))  # some parsers pair an escaped one, too
     pieces[::2] = map(_escape_links, outside)
     return "".join(pieces)
 

@@ -68,15 +68,9 @@ def sanitize(text: str, base: str = "", links: Links = "keep", *, close: bool = 
     """
     Make Markdown safe to render.
 
-    Images become their alternative text. Links become absolute http(s) links, or what *links* says; other links, such
-    as ``javascript:``, become their text. Raw HTML becomes text that shows it. Code blocks and code spans are kept.
-
-    Args:
-        text: The Markdown.
-        base: The absolute URL that relative links are resolved against.
-        links: ``keep`` links, keep only their ``text``, or ``drop`` them with their text.
-        close: Whether to close a code block that the text leaves open.
-
+    Images become their alternative text. Links become absolute http(s) links, resolved against *base*, or what *links*
+    says: only their ``text``, or nothing (``drop``); other links, such as ``javascript:``, become their text. Raw HTML
+    becomes text that shows it. Code blocks and code spans are kept; *close* closes one that the text leaves open.
     """
     text = _MARKS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     rewriter = _Rewriter(base, links)

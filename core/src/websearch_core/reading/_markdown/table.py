@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
 
 from .._element import HEADINGS, Element
 from .lines import CELL, DOWN, ROW
@@ -15,7 +16,8 @@ _NEVER_IN_A_CELL = frozenset({"table", "article", "section", "blockquote", "hr"}
 _RARELY_IN_A_CELL = HEADINGS | frozenset({"ul", "ol", "dl", "pre"})  # only where the table has headers
 _MAX_CELL_LENGTH = 1500  # characters, without header cells: more is a page inside a cell
 _MAX_VALUE_LENGTH = 200  # characters, in a table of one column: more is a box with a title
-WIDE = 12  # columns: a wider table is unreadable as pipes
+_WIDE = 12  # columns: a wider table is unreadable as pipes
+MOST_COLUMNS = 1000
 _MAX_COLUMNS, _MAX_ROWS = 50, 200  # spanned by one cell
 _SPAN = re.compile("[0-9]{1,4}")
 
@@ -43,11 +45,8 @@ def _is_column(rows: Sequence[Sequence[Element]]) -> bool:
     """Return whether the rows, of at most one cell each, are a header and at least two short values."""
     cells = [row[0] for row in rows if row]
     names = [cell.name for cell in cells]
-    return names[:1] == ["th"] and names.count("td") == len(names) - 1 > 1 and all(map(_is_short, cells))
-
-
-def _is_short(cell: Element) -> bool:
-    return len(cell.text()) <= _MAX_VALUE_LENGTH
+    is_headed = names[:1] == ["th"] and names.count("td") == len(names) - 1 > 1
+    return is_headed and all(len(cell.text()) <= _MAX_VALUE_LENGTH for cell in cells)
 
 
 def cell(element: Element, text: str) -> str:
@@ -68,14 +67,7 @@ def caption(text: str) -> str:
 
 
 def table(element: Element, text: str) -> str:
-    """
-    Write a table below its caption: as pipes, or as records if it is too wide.
-
-    Args:
-        element: The table.
-        text: Its rows and caption, as written by `row` and `caption`.
-
-    """
+    """Write a table below its caption, as `row` and `caption` wrote them: as pipes, or as records if it is too wide."""
     rows: list[list[str]] = []
     others: list[str] = []  # the caption
     taken: dict[int, int] = {}  # columns that earlier cells reach into, with the number of rows left
@@ -118,24 +110,52 @@ def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
     if not grid:
         return []
     header = grid[0] + [""] * (len(used) - len(grid[0]))
-    if len(used) > WIDE and len(grid) > 1 and _has_header(element):
-        return [record(header, row) for row in grid[1:]]
-    return [line(header), rule(len(used)), *map(line, grid[1:])]
+    if len(used) > _WIDE and len(grid) > 1 and _has_header(element):
+        return [_record(header, row) for row in grid[1:]]
+    return [_line(header), _rule(len(used)), *map(_line, grid[1:])]
 
 
-def line(row: Sequence[str]) -> str:
+def _line(row: Sequence[str]) -> str:
     """Write a row between pipes; pipes in its cells are already escaped."""
     return "".join(f"| {cell} " if cell else "| " for cell in row) + "|"
 
 
-def rule(columns: int) -> str:
+def _rule(columns: int) -> str:
     """Return the line below the first row of a table of pipes."""
     return "|" + " --- |" * columns
 
 
-def record(names: Sequence[str], row: Sequence[str]) -> str:
+def _record(names: Sequence[str], row: Sequence[str]) -> str:
     """Write a row as a list item: each non-empty cell, after the name of its column if it has one."""
     return "- " + "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=False) if cell)
+
+
+def write_rows(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[str, int]:
+    """
+    Write rows as a table, or as a list of records, in which each cell follows the name of its column.
+
+    The names of the columns come first; rows may have different lengths. No row is begun after *most* characters.
+    Returns the text, and its number of rows, not counting the first.
+    """
+    columns = min(columns, MOST_COLUMNS)
+    out = StringIO()
+    names: list[str] = []
+    written = 0
+    for written, row in enumerate(rows):
+        cells = [" ".join(cell.split()) for cell in row[:columns]]
+        if columns <= _WIDE:
+            cells = [cell.replace("|", "\\|") for cell in cells] + [""] * (columns - len(cells))
+            out.write(f"{_line(cells)}\n")
+            if written == 0:
+                out.write(f"{_rule(columns)}\n")
+        elif written == 0:
+            cells += [""] * (columns - len(cells))
+            names = [cell or f"column {number}" for number, cell in enumerate(cells, start=1)]
+        elif any(cells):
+            out.write(f"{_record(names, cells)}\n")
+        if out.tell() > most:
+            break
+    return out.getvalue(), written
 
 
 def _has_header(table: Element) -> bool:

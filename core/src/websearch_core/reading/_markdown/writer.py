@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from markdownify import ATX, MarkdownConverter
 
 from ..._text.invisible import one_line
-from ..._text.terms import split_terms
+from ..._text.terms import list_terms
 from .._element import BLOCKS, HEADINGS, Element
 from .codeblock import code_text, is_gutter, language
 from .fences import code_fence
@@ -100,14 +100,7 @@ _AROUND: dict[str, Context] = {
 
 
 def to_markdown(root: Element, links: Mapping[str, str]) -> str:
-    """
-    Write the tree as Markdown.
-
-    Args:
-        root: The tree.
-        links: The absolute URL of each ``href`` to keep; every other link becomes text.
-
-    """
+    """Write the tree as Markdown; *links* has the absolute URL of each ``href`` to keep."""
     written = _Converter(root, links).write()
     if not written and any(element.name == "img" and element.get("alt") for element in root.elements()):
         written = _Converter(root, links, only_pictures=True).write()
@@ -135,12 +128,13 @@ class _Converter(MarkdownConverter):
         self.titles = 0
         self.picture_link: Element | None = None  # the latest link with only a picture inside
         self.code: list[str] = []
-        self.with_text: dict[Element, bool] = {}  # whether elements around pictures contain text
-        self.captions: dict[Element, str] = {}  # of figures
+        self._contains_text = cache(_has_text)
+        self._caption = cache(_text_of_figure)
 
     def write(self) -> str:
         """Return the whole page."""
-        return self.insert_code(finish(self.process_tag(self.root)))
+        text = finish(self.process_tag(self.root))
+        return _CODE_LINE.sub(self._insert_code, text) if self.code else text
 
     def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
         """
@@ -156,7 +150,7 @@ class _Converter(MarkdownConverter):
         while True:
             for child in children:
                 if isinstance(child, str):
-                    pieces.append(_escape(child, inside))
+                    pieces.append(_escape(child, inside) if "<" in child or "*" in child else child)
                     continue
                 tag, held, within = child.name, child.children, inside
                 if tag in _AROUND:
@@ -166,7 +160,8 @@ class _Converter(MarkdownConverter):
                         held = box.children
                 text = held[0] if held else ""
                 if direct and len(held) < 2 and isinstance(text, str):
-                    text = _escape(text, within)
+                    if "<" in text or "*" in text:
+                        text = _escape(text, within)
                     if convert := _CONVERSIONS.get(tag):
                         text = convert(self, child, text, inside) or ("\n" if tag in _SEPARATING else "")
                     pieces.append(text)
@@ -194,11 +189,8 @@ class _Converter(MarkdownConverter):
             return "div", [] if is_gutter(element) else element.children, around
         return name, element.children, around | _AROUND[name]
 
-    def insert_code(self, text: str) -> str:
-        """Put each code block in its place, indented like the text around it."""
-        return _CODE_LINE.sub(self._indent_code, text) if self.code else text
-
-    def _indent_code(self, place: re.Match[str]) -> str:
+    def _insert_code(self, place: re.Match[str]) -> str:
+        """Return a code block to put in its place, indented like the text around it."""
         before = place[1]
         margin = re.sub("[^>]", " ", before)
         if not _MARGIN.fullmatch(before):  # then put it on its own line
@@ -250,12 +242,6 @@ class _Converter(MarkdownConverter):
         links = (element for element in self.root.elements() if element.name == "a")
         return {self.links.get(link.get("href"), "") for link in links if self._contains_text(link)}
 
-    def _contains_text(self, el: Element) -> bool:
-        """Return whether an element contains text."""
-        if el not in self.with_text:
-            self.with_text[el] = _has_text(el)
-        return self.with_text[el]
-
     @cached_property
     def _names_of_pictures(self) -> Counter[str]:
         """How many pictures have each alternative text."""
@@ -288,24 +274,17 @@ class _Converter(MarkdownConverter):
                 continue
             if node.name == "img" and node.get("alt"):
                 places[node] = length
-            if node.name in BLOCKS:
-                waiting.append(" ")
-            waiting += [*reversed(node.children), *([" "] if node.name in BLOCKS else [])]
+            edge = " " if node.name in BLOCKS else ""
+            waiting += [*edge, *reversed(node.children), *edge]
         text = "".join(pieces)
         some = islice(places.items(), _MAX_COMPARED)
         return {picture: text[max(0, place - _NEAR) : place + _NEAR] for picture, place in some}
 
     def _says_text_near(self, picture: Element, alt: str) -> bool:
         """Return whether most words of a description are in the text around the picture."""
-        near = {term.form for term in split_terms(self._texts_near.get(picture, ""))}
-        words = [term.form for term in split_terms(alt)]
+        near = set(list_terms(self._texts_near.get(picture, "")))
+        words = list_terms(alt)
         return bool(near) and sum(word in near for word in words) >= _REPEATS * len(words)
-
-    def _caption(self, figure: Element) -> str:
-        """Return the text in a figure, in lower case."""
-        if figure not in self.captions:
-            self.captions[figure] = figure.text().casefold()
-        return self.captions[figure]
 
     def convert_img(self, el: Element, text: str, parent_tags: Context) -> str:
         """Write an image as its alternative text, unless the text or an earlier image says the same."""
@@ -442,17 +421,14 @@ class _Converter(MarkdownConverter):
         """Write the checkbox of a task: the tree keeps no other inputs."""
         return ("[x] " if "checked" in el.attributes else "[ ] ") if "li" in parent_tags else ""
 
-    def convert_hN(self, n: int, el: Element, text: str, parent_tags: Context) -> str:  # noqa: N802 (markdownify's name)
+    def convert_heading(self, el: Element, text: str, parent_tags: Context) -> str:
         title = " ".join(text.split())
         if not title or "_inline" in parent_tags:
             return f" {title} "
-        self.titles += n == 1
+        self.titles += el.name == "h1"
         deeper = self.titles > 1  # a text has one title: others become sections
         title = _CLOSING.sub(r"\\\g<0>", title)
-        return f"\n\n{HASH * min(6, n + deeper)} {title}\n\n"
-
-    def convert_heading(self, el: Element, text: str, parent_tags: Context) -> str:
-        return self.convert_hN(int(el.name[1]), el, text, parent_tags)
+        return f"\n\n{HASH * min(6, int(el.name[1]) + deeper)} {title}\n\n"
 
     def convert_b(self, el: Element, text: str, parent_tags: Context) -> str:
         return _wrap(BOLD, text, parent_tags)
@@ -553,19 +529,20 @@ _WITHIN_BOXES = _BOXES | {"p"}
 
 
 def _escape(text: str, around: Context) -> str:
-    if "<" in text and "_noformat" not in around:
-        text = TAG.sub("&lt;", text)
-    if "*" in text and (BOLD in around or EM in around) and "_noformat" not in around:
-        text = text.replace("*", "\\*")
-    return text
+    if "_noformat" in around:
+        return text
+    text = TAG.sub("&lt;", text)
+    return text.replace("*", "\\*") if BOLD in around or EM in around else text
 
 
 def _wrap(sign: str, text: str, parent_tags: Context) -> str:
     inner = text.strip()
     if not inner or sign in parent_tags or not parent_tags.isdisjoint(_UNMARKED):
         return text
-    if _has_blocks(inner) and (CODE in inner or BREAK in inner or any(map(_is_block, inner.split("\n")))):
-        return text
+    if _has_blocks(inner):
+        lines = inner.split("\n")
+        if CODE in inner or BREAK in inner or any(not line.strip() or _STRUCTURE.match(line) for line in lines):
+            return text
     before, after = _edges(text)
     return f"{before}{sign}{inner}{sign}{after}"
 
@@ -586,10 +563,6 @@ def _letters(number: int, style: str) -> str:
 
 def _has_blocks(text: str) -> bool:
     return "\n" in text or BREAK in text or CODE in text or text.startswith(HASH)
-
-
-def _is_block(line: str) -> bool:
-    return not line.strip() or _STRUCTURE.match(line) is not None
 
 
 def _edges(text: str) -> tuple[str, str]:
@@ -629,3 +602,7 @@ def _has_text(element: Element) -> bool:
             elif child and not child.isspace():
                 return True
     return False
+
+
+def _text_of_figure(figure: Element) -> str:
+    return figure.text().casefold()

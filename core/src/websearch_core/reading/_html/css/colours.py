@@ -50,17 +50,10 @@ _FAINT = 0.05  # an opacity at which text cannot be read
 
 
 class Colour(NamedTuple):
-    """
-    A colour.
+    """A colour."""
 
-    Args:
-        channels: Red, green and blue from 0 to 255; None if only a browser can compute them.
-        alpha: The opacity from 0 to 1.
-
-    """
-
-    channels: tuple[float, ...] | None
-    alpha: float = 1.0
+    channels: tuple[float, ...] | None  # red, green and blue from 0 to 255; None if only a browser can compute them
+    alpha: float = 1.0  # the opacity from 0 to 1
 
     def is_clear(self) -> bool:
         """Return whether the colour is practically transparent."""

@@ -21,6 +21,7 @@ _POINT = 1.0  # pixels: a box this small shows nothing
 _OFF_PAGE = 100  # pixels beyond the left or upper edge, where a box is out of sight
 _FAR = 2_000  # pixels in other directions, and for margins: layouts use smaller values
 _SQUEEZED = -16  # pixels between letters, which put them on top of each other
+_RELATIVE = frozenset({"em", "ex", "ch", "cap", "ic", "lh"})  # units of the font around an element
 _MAX_CACHED_LENGTH = 300  # characters of a style
 
 _T = TypeVar("_T")
@@ -41,23 +42,14 @@ Style = dict[str, Value]
 
 
 class Look(NamedTuple):
-    """
-    How a style affects whether an element is visible.
+    """How a style affects whether an element is visible."""
 
-    Args:
-        closes: It hides the element as pages do with content that they may show later.
-        disguises: It hides the element in a way that only serves to show text to machines, not to people.
-        mutes: The ways (bits `UNSEEN`, `TINY`, `CLEAR`) in which it hides text that elements inside can show again.
-        resets: The bits that it undoes.
-        displays: It sets ``display``, which shows an element that is hidden only by an attribute.
-
-    """
-
-    closes: bool = False
-    disguises: bool = False
+    closes: bool = False  # it hides the element as pages do with content that they may show later
+    disguises: bool = False  # it hides the element in a way that only serves to show text to machines, not to people
+    # The ways (bits `UNSEEN`, `TINY`, `CLEAR`) in which it hides text that elements inside can show again.
     mutes: int = 0
-    resets: int = 0
-    displays: bool = False
+    resets: int = 0  # the bits that it undoes
+    displays: bool = False  # it sets ``display``, which shows an element that is hidden only by an attribute
 
 
 PLAIN = Look()
@@ -70,21 +62,15 @@ def judge_inline_style(text: str) -> Look:
     return _judge_cached(text) if len(text) <= _MAX_CACHED_LENGTH else _judge(text)
 
 
-@lru_cache(maxsize=1_024)
-def _judge_cached(text: str) -> Look:
-    return _judge(text)
-
-
 def _judge(text: str) -> Look:
     declared = sorted(parse_declarations(text), key=lambda one: one.important)  # later ones win
-    return _judge_style(_compute_style(declared))
-
-
-def _judge_style(style: Style) -> Look:
-    """Judge the computed values of properties."""
+    style = _compute_style(declared)
     mutes, resets = _read_inherited(style)
     displays = _keyword(style, "display") not in {"", "none"}
     return Look(_closes(style), _disguises(style), mutes, resets, displays)
+
+
+_judge_cached = lru_cache(maxsize=1_024)(_judge)
 
 
 def _compute_style(declared: Sequence[Declaration]) -> Style:
@@ -163,10 +149,6 @@ def _is_offset(value: Value) -> bool:
     return _is_length(value) or value[0].text in {"auto", "anchor", "anchor-size"}
 
 
-def _is_indent(value: Value) -> bool:
-    return any(map(_is_length, split_parts(value)))
-
-
 def _is_transform(value: Value) -> bool:
     parts = split_parts(value)
     return value == _NONE or all(part[0].kind == "function" and part[0].text in _TRANSFORMS for part in parts)
@@ -174,10 +156,6 @@ def _is_transform(value: Value) -> bool:
 
 def _is_colour(value: Value) -> bool:
     return parse_colour(value) is not None
-
-
-def _is_any(value: Value) -> bool:
-    return bool(value)
 
 
 _NONE = (Token("ident", "none"),)
@@ -192,23 +170,22 @@ _VALID: dict[str, Callable[[Value], bool]] = {
     "letter-spacing": lambda value: value[0].text == "normal" or _is_length(value),
     "zoom": lambda value: value[0].text == "normal" or _is_number(value),
     "position": _one_of("static relative absolute fixed sticky -webkit-sticky"),
-    "white-space": _is_any,
-    "text-indent": _is_indent,
-    "contain": _is_any,
+    "white-space": bool,
+    "text-indent": lambda value: any(map(_is_length, split_parts(value))),
+    "contain": bool,
     "clip": lambda value: value[0].text in {"auto", "rect"},
-    "clip-path": _is_any,
-    "filter": _is_any,
+    "clip-path": bool,
+    "filter": bool,
     "transform": _is_transform,
     "scale": lambda value: value == _NONE or all(map(_is_number, split_parts(value))),
     "translate": lambda value: value == _NONE or all(map(_is_length, split_parts(value))),
     "color": _is_colour,
     "-webkit-text-fill-color": _is_colour,
     "background-color": _is_colour,
-    "background-image": _is_any,
-    "background-clip": _is_any,
-    "text-shadow": _is_any,
-    "-webkit-text-stroke": _is_any,
-    "animation-name": _is_any,
+    "background-image": bool,
+    "background-clip": bool,
+    "text-shadow": bool,
+    "-webkit-text-stroke": bool,
     "overflow-x": lambda value: len(value) == 1 and value[0].text in _OVERFLOWS,
     "overflow-y": lambda value: len(value) == 1 and value[0].text in _OVERFLOWS,
     **dict.fromkeys(("width", "height", "max-width", "max-height", "min-width", "min-height"), _is_size),
@@ -218,9 +195,8 @@ _VALID: dict[str, Callable[[Value], bool]] = {
 _ALIASES = {
     **{
         f"-webkit-{name}": name
-        for name in ("transform", "filter", "clip-path", "background-clip", "opacity", "animation")
+        for name in ("transform", "filter", "clip-path", "background-clip", "opacity")
     },
-    "-webkit-animation-name": "animation-name",
     "overflow-inline": "overflow-x", "overflow-block": "overflow-y",
     "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
     "min-inline-size": "min-width", "min-block-size": "min-height",
@@ -283,10 +259,6 @@ def _background(value: Value) -> Style:
     }
 
 
-def _animation(value: Value) -> Style:
-    return {"animation-name": value}
-
-
 def _pair(first: str, last: str, value: Value) -> Style:
     parts = split_parts(value)
     return {first: parts[0], last: parts[-1]} if 1 <= len(parts) <= 2 and all(map(_is_offset, parts)) else {}
@@ -299,7 +271,6 @@ _SHORTHANDS: dict[str, tuple[Callable[[Value], Style], tuple[str, ...]]] = {
     "inset": (_sides("", _is_offset), _SIDES),
     "margin": (_sides("margin-", _is_offset), tuple(f"margin-{side}" for side in _SIDES)),
     "padding": (_sides("padding-", _is_length), tuple(f"padding-{side}" for side in _SIDES)),
-    "animation": (_animation, ("animation-name",)),
     **{
         f"{name}-{axis}": (
             partial(_pair, prefix + sides[0], prefix + sides[1]),
@@ -511,7 +482,7 @@ def _read_inherited(style: Style) -> tuple[int, int]:
         found = parse_size(font)
         if found is not None and found.number <= (_POINT / 16 if found.kind == "%" else _POINT):
             mutes |= TINY
-        elif found is None or (found.kind == "length" and not _is_relative(font)):
+        elif found is None or (found.kind == "length" and _RELATIVE.isdisjoint(token.text for token in font)):
             resets |= TINY
     text = parse_colour(style.get("-webkit-text-fill-color", ()) or style.get("color", ()))
     if text is not None:
@@ -521,10 +492,6 @@ def _read_inherited(style: Style) -> tuple[int, int]:
         elif not text.is_clear():
             resets |= CLEAR
     return mutes, resets
-
-
-def _is_relative(font: Value) -> bool:
-    return any(token.kind == "number" and token.text in {"em", "ex", "ch", "cap", "ic", "lh"} for token in font)
 
 
 def _has_colour_of_ground(style: Style) -> bool:

@@ -40,18 +40,10 @@ _DEGREES = {"deg": 1.0, "grad": 0.9, "rad": 57.29578, "turn": 360.0}
 
 
 class Token(NamedTuple):
-    """
-    A token other than white space and comments.
+    """A token other than white space and comments."""
 
-    Args:
-        kind: ``ident``, ``function``, ``number``, ``hash``, ``string`` or ``mark``.
-        text: A name in lower case, the unit of a number, or the mark. The names of variables keep their case.
-        number: The value of a number.
-
-    """
-
-    kind: str
-    text: str
+    kind: str  # ``ident``, ``function``, ``number``, ``hash``, ``string`` or ``mark``
+    text: str  # a name in lower case, the unit of a number, or the mark; the names of variables keep their case
     number: float = 0.0
 
 
@@ -72,7 +64,8 @@ def _tokenize(text: str) -> Iterator[Token]:
         end = match.end()
         kind = match.lastgroup or "string"
         if kind in {"number", "unit"}:
-            yield Token("number", _unescape(match["unit"] or "").lower(), _number(match["number"]))
+            number = max(-1e9, min(1e9, float(match["number"])))  # a large one is infinite
+            yield Token("number", _unescape(match["unit"] or "").lower(), number)
         elif kind in {"ident", "function"}:
             name = _unescape(match["ident"])
             name = name if name.startswith("--") else name.lower()
@@ -93,24 +86,19 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
     parts: list[Token] = []
     open_: list[str] = []  # the marks that close the open brackets
     for token in _tokenize(text):
-        if token.kind == "mark":
-            if open_:
-                if token.text == open_[-1]:
-                    del open_[-1]
-                    if not open_ and token.text == "}" and not parts[0].text.startswith("--"):
-                        parts = []  # that was a rule
-                        continue
-                elif token.text in _CLOSERS:
-                    open_.append(_CLOSERS[token.text])
-            elif token.text == ";":
-                if declared := _make_declaration(parts):
-                    yield declared
-                parts = []
+        closer = ")" if token.kind == "function" else _CLOSERS.get(token.text) if token.kind == "mark" else None
+        if closer:
+            open_.append(closer)
+        elif open_ and token == Token("mark", open_[-1]):
+            del open_[-1]
+            if not open_ and token.text == "}" and not parts[0].text.startswith("--"):
+                parts = []  # that was a rule
                 continue
-            elif token.text in _CLOSERS:
-                open_.append(_CLOSERS[token.text])
-        elif token.kind == "function":
-            open_.append(")")
+        elif not open_ and token == Token("mark", ";"):
+            if declared := _make_declaration(parts):
+                yield declared
+            parts = []
+            continue
         parts.append(token)
     if declared := _make_declaration(parts):
         yield declared
@@ -280,10 +268,6 @@ def _add(total: Size | None, product: Size | None, sign: float) -> Size | None:
     if total.kind != signed.kind and total.number and signed.number:
         return None
     return Size(total.number + signed.number, signed.kind if signed.number else total.kind)
-
-
-def _number(written: str) -> float:
-    return max(-1e9, min(1e9, float(written)))  # float() never fails on these: a large one is infinite
 
 
 def _unescape(name: str) -> str:

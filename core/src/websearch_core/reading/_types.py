@@ -1,0 +1,176 @@
+"""
+The types of documents that can be read, besides HTML: one declaration each.
+
+A new type is a declaration here, and a reader in ``_documents``; CONTRIBUTING.md shows both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from importlib import import_module
+from urllib.parse import urlsplit
+
+from .._text.media_types import HTML, MARKDOWN
+from ..models import Page
+from ._links import Links
+
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+EPUB = "application/epub+zip"
+_TEXTS = "json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv".split()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """What a reader gets."""
+
+    data: bytes
+    url: str  # where they came from; relative links are resolved against it
+    media_type: str  # their media type, as detected
+    content_type: str | None = None  # the value of the HTTP header, if any, for its charset
+    links: Links = "keep"  # what to do with links, as in `websearch_core.reading.read_html`
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DocumentType:
+    """A type of documents."""
+
+    name: str  # what the table in docs/documents.md calls it
+    # Its function in ``_documents``, such as ``pdf:read_pdf``, which is imported on first use. It takes a `Document`
+    # and returns a `Page` of Markdown, which is then made safe.
+    reader: str
+    media_types: Sequence[str]  # its media types; ``*`` stands for any part of one
+    # How its bytes begin, if that reveals the media type.
+    magic: Mapping[re.Pattern[bytes], str] = field(default_factory=dict)
+    # The ends of its URLs, in lower case, and the media type of a file that ends so. A page that is declared as
+    # ``text/plain`` is of this type if its URL ends in one of them.
+    endings: Mapping[str, str] = field(default_factory=dict)
+    extra: str = ""  # the extra that installs its parser, if that is not a dependency
+    # Whether the reader ends in time for any bytes. A reader that does not, such as one whose parser is not ours,
+    # runs in a process of its own, which can be killed.
+    is_bounded: bool = True
+    needs_end: bool = False  # whether it cannot be read without its end
+
+    def has(self, media_type: str) -> bool:
+        """Return whether documents of *media_type* are of this type."""
+        return any(fnmatchcase(media_type, pattern) for pattern in self.media_types)
+
+    def load_reader(self) -> Callable[[Document], Page]:
+        """Import the reader."""
+        module, _, function = self.reader.partition(":")
+        found: Callable[[Document], Page] = getattr(import_module(f"{__package__}._documents.{module}"), function)
+        return found
+
+
+_TEXT = DocumentType(
+    name="text",
+    reader="text:read_text",
+    media_types=("text/*", "*+xml", "*+json", *(f"*/{name}" for name in _TEXTS)),
+    endings={
+        ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl",
+        ".ndjson": "application/x-ndjson", ".rst": "text/plain", ".tsv": "text/tab-separated-values",
+        ".txt": "text/plain", ".xml": "application/xml",
+    },
+)  # fmt: skip
+# The first one that fits reads a document.
+TYPES = (
+    DocumentType(
+        name="PDF",
+        reader="pdf:read_pdf",
+        media_types=(PDF,),
+        magic={re.compile(rb"\s*%PDF-"): PDF},
+        extra="pdf",
+        is_bounded=False,
+        needs_end=True,
+    ),
+    DocumentType(
+        name="EPUB",
+        reader="office:read_office",
+        media_types=(DOCX, XLSX, PPTX, EPUB),
+        extra="office",
+        is_bounded=False,
+        needs_end=True,
+    ),
+    DocumentType(
+        name="RSS",
+        reader="feed:read_feed",
+        media_types=("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"),
+        is_bounded=False,
+    ),
+    DocumentType(
+        name="images",
+        reader="image:read_image",
+        media_types=("image/*",),
+        magic={
+            re.compile(rb"\x89PNG\r\n\x1a\n"): "image/png",
+            re.compile(rb"GIF8[79]a"): "image/gif",
+            re.compile(rb"\xff\xd8\xff"): "image/jpeg",
+            re.compile(rb"RIFF....WEBP", re.DOTALL): "image/webp",
+            re.compile(rb"BM.{4}\x00{4}.{4}[\x0c\x28\x40\x6c\x7c]\x00{3}", re.DOTALL): "image/bmp",
+            re.compile(rb"II\*\x00|MM\x00\*"): "image/tiff",
+            re.compile(rb"\x00\x00\x01\x00"): "image/x-icon",
+            re.compile(rb"....ftyp(?:avif|avis)", re.DOTALL): "image/avif",
+            re.compile(rb"....ftyp(?:heic|heix|heim|heis|hevc|hevx|mif1|msf1)", re.DOTALL): "image/heic",
+        },
+    ),
+    DocumentType(
+        name="sitemaps",
+        reader="sitemap:read_sitemap",
+        media_types=("*xml",),
+        is_bounded=False,
+    ),
+    DocumentType(
+        name="Markdown",
+        reader="markdown:read_markdown",
+        media_types=sorted(MARKDOWN),
+        endings=dict.fromkeys((".md", ".mdx", ".markdown", ".qmd", "/llms.txt", "/llms-full.txt"), "text/markdown"),
+    ),
+    _TEXT,
+)
+_HTML_ENDINGS = {".htm": "text/html", ".html": "text/html", ".xhtml": "application/xhtml+xml"}
+
+
+def find_type(media_type: str, url: str) -> DocumentType | None:
+    """Return the type of a document that is not HTML: by its media type, or by its URL if that is ``text/plain``."""
+    if media_type == "text/plain" and (named := _type_of_ending(url)):
+        return named
+    return next((one for one in TYPES if one.has(media_type)), None)
+
+
+def find_media_type(path: str) -> str | None:
+    """
+    Return the media type of a file, by the end of its *path*; None if that says nothing.
+
+    Not as `mimetypes` does, which depends on tables of the machine.
+    """
+    endings = _HTML_ENDINGS | {ending: kind for one in TYPES for ending, kind in one.endings.items()}
+    return next((kind for ending, kind in endings.items() if path.lower().endswith(ending)), None)
+
+
+def is_declared(media_type: str) -> bool:
+    """Return whether a declaration names *media_type*, which a site can then not have invented."""
+    return any(media_type in (*one.media_types, *one.magic.values()) for one in TYPES)
+
+
+def is_text(media_type: str) -> bool:
+    """Return whether *media_type* is a kind of text."""
+    return _TEXT.has(media_type)
+
+
+def needs_own_process(media_type: str, url: str) -> bool:
+    """Return whether nothing but the end of its process bounds the reader of a document, by any of its types."""
+    fitting = [find_type(media_type, url), *(one for one in TYPES if one.has(media_type))]
+    return media_type not in HTML and any(one is not None and not one.is_bounded for one in fitting)
+
+
+def _type_of_ending(url: str) -> DocumentType | None:
+    try:
+        path = urlsplit(url).path.lower()
+    except ValueError:
+        return None
+    return next((one for one in TYPES if path.endswith(tuple(one.endings))), None)

@@ -1,0 +1,165 @@
+"""What retrievers and loaders share: search, read the pages, and make documents from them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
+
+from ..client._arguments import as_urls, check_number
+from ..errors import InvalidOption
+from ._documents import PlainDocument, Put, find_source, make_document, put_pages
+from ._fixed import OF_CALL, FixedOptions, check_read_options, check_search_options
+
+if TYPE_CHECKING:
+    from ..client import WebSearch
+    from ..errors import WebSearchError
+    from ..models import Page, SearchResult
+    from ..reading import ReadOptions
+
+T = TypeVar("T")
+ContentMode: TypeAlias = Literal["snippet", "passages", "page"]
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """
+    A search that returns documents.
+
+    Args:
+        web: The `WebSearch` to search and read with.
+        k: Maximum number of documents.
+        content: The text of a document: the ``snippet`` of the search; the ``passages`` of the page that answer the
+            query, or all of a page that is short enough; or the whole ``page``. Pages are read concurrently. One that
+            cannot be read keeps its snippet, and its metadata has the code of the error as ``read_error``.
+        search_options: More options of each search.
+        read_options: The options of each page. Without a limit, passages have that of the `WebSearch`, and a page has
+            none.
+
+    Raises:
+        InvalidOption: An argument is wrong.
+
+    """
+
+    web: WebSearch
+    k: int = 5
+    content: ContentMode = "snippet"
+    search_options: Mapping[str, Any] | None = field(default_factory=dict)
+    read_options: ReadOptions | Mapping[str, Any] | None = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse wrong options now rather than in the first search."""
+        check_number("k", self.k, 1, InvalidOption)
+        if self.content not in get_args(ContentMode):
+            raise InvalidOption(f"content: {self.content!r} is not one of {', '.join(get_args(ContentMode))}")
+        FixedOptions(check_search_options(self.search_options, limit="k")).check_support(self.web)
+        check_read_options(self.read_options, refused=OF_CALL)
+
+    def retrieve(self, query: str, k: int | None = None) -> list[PlainDocument]:
+        """
+        Return the documents for *query*, at most *k*.
+
+        Raises:
+            WebSearchError: The search failed, as `WebSearch.search` explains.
+
+        """
+        results = self.web.search(query, **self._options(k)).results
+        return _make_documents(results, self.web.read_many(self._urls(results), **self._part(query)))
+
+    async def aretrieve(self, query: str, k: int | None = None) -> list[PlainDocument]:
+        """Do the same as `retrieve` on the running event loop."""
+        results = (await self.web.asearch(query, **self._options(k))).results
+        return _make_documents(results, await self.web.aread_many(self._urls(results), **self._part(query)))
+
+    def _options(self, k: int | None) -> dict[str, Any]:
+        return {**(self.search_options or {}), "limit": self.k if k is None else k}
+
+    def _urls(self, results: Sequence[SearchResult]) -> list[str]:
+        return [] if self.content == "snippet" else [result.url for result in results]
+
+    def _part(self, query: str) -> ReadOptions:
+        if self.content == "page":
+            return with_limit(self.read_options)
+        return cast("ReadOptions", {**(self.read_options or {}), "query": query})
+
+
+@dataclass(frozen=True)
+class Passages:
+    """
+    Replaces the texts of documents by the passages of their pages that answer a query.
+
+    Args:
+        web: The `WebSearch` to read with.
+        read_options: The options of each page; without a limit, a text has at most 1,500 characters.
+
+    Raises:
+        InvalidOption: One of the options is unknown or wrong.
+
+    """
+
+    web: WebSearch
+    read_options: ReadOptions | Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse wrong options now rather than in the first call."""
+        check_read_options(self.read_options, refused=OF_CALL)
+
+    def replace(
+        self, documents: Sequence[T], metadata: Sequence[Mapping[str, Any]], query: str, put: Put[T]
+    ) -> list[T]:
+        """
+        Replace the texts; pages are read concurrently, and of several documents from one page, the first stays.
+
+        Args:
+            documents: The documents, best first.
+            metadata: That of each: its ``source`` or ``url`` is the page. Without one, a document stays as it is.
+            query: What the passages should answer.
+            put: Returns a document with the text of its page, or with the error that it could not be read.
+
+        """
+        urls = [find_source(one) for one in metadata]
+        return put_pages(documents, urls, self.web.read_many(filter(None, urls), **self._part(query)), put)
+
+    async def areplace(
+        self, documents: Sequence[T], metadata: Sequence[Mapping[str, Any]], query: str, put: Put[T]
+    ) -> list[T]:
+        """Do the same as `replace` on the running event loop."""
+        urls = [find_source(one) for one in metadata]
+        pages = await self.web.aread_many(filter(None, urls), **self._part(query))
+        return put_pages(documents, urls, pages, put)
+
+    def _part(self, query: str) -> ReadOptions:
+        return {**with_limit(self.read_options, 1_500), "query": query}
+
+
+def with_limit(options: ReadOptions | Mapping[str, Any] | None, max_length: int = sys.maxsize) -> ReadOptions:
+    """
+    Return the ``read_options`` of a loader, with a limit in characters.
+
+    Args:
+        options: What was given.
+        max_length: The limit, unless they have one; by default, whole pages are read.
+
+    Raises:
+        InvalidOption: An option is unknown, or its value is wrong.
+
+    """
+    given = {"max_length": max_length, **check_read_options(options)}
+    return cast("ReadOptions", given)
+
+
+def list_urls(urls: str | Sequence[str]) -> list[str]:
+    """
+    Return one URL, or several, as a list.
+
+    Raises:
+        InvalidOption: It is neither.
+
+    """
+    return [urls] if isinstance(urls, str) else as_urls(urls)
+
+
+def _make_documents(results: Sequence[SearchResult], pages: Sequence[Page | WebSearchError]) -> list[PlainDocument]:
+    return [make_document(result, page) for result, page in zip_longest(results, pages)]

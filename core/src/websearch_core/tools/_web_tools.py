@@ -1,0 +1,260 @@
+"""The two tools, before a framework gets them: from the arguments of a model to what the model is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, get_args
+
+from pydantic import ValidationError
+
+from .._runtime.bugs import as_error as report_bug
+from .._runtime.scope import Choices, scope
+from .._text.choices import Format
+from ..client import CommonArguments, WebSearch
+from ..client._arguments import check_number
+from ..errors import ConfigurationError, InvalidOption, UnsafeURL, WebSearchError
+from ..layers import charge_to
+from ..models import Page, SearchOptions, SearchResponse, describe_problems
+from ..provenance import Ledger, Provenance
+from ..tokens import estimate_tokens
+from ._arguments import Arguments, PageArguments, SearchArguments
+from ._fixed import FixedOptions, SearchDefaults, check_search_options
+from ._outputs import Output, OutputFormat, page_output, search_output
+from ._tenants import Configurable, Tenants
+from ._uses import Uses
+
+if TYPE_CHECKING:
+    from ..reading import ReadOptions
+
+_A = TypeVar("_A", bound=Arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """
+    What a framework knows about the run that a tool is called in.
+
+    Args:
+        name: What identifies the run, for ``max_uses`` and for the budget of a run: a name, or a hashable object that
+            lives as long as the run.
+        conversation: What identifies the conversation, for the numbers of its sources and for ``provenance``.
+        tenant: Whose budget is charged.
+        options: The options that the run sets, by their names: those of ``configurable``.
+        sources: The sources that the conversation has numbers for already, as stored by the program.
+        shares: Whether what was found outside of any conversation may be opened in this one, too.
+
+    """
+
+    name: Hashable = None
+    conversation: Hashable = None
+    tenant: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sources: Sequence[Mapping[str, Any]] = ()
+    shares: bool = False
+
+
+_NO_RUN = Run()
+
+
+class WebTools:
+    """
+    The tools ``web_search`` and ``open_page``, for any framework.
+
+    ::
+
+        tools = WebTools(provider="brave", limit=5)
+        output = tools.search({"query": "rotate a key"}, Run(conversation="1"))
+        output.content    # for the model
+        output.artifact   # for the program
+
+    Args:
+        web: The `WebSearch` to search and read with; or pass its arguments instead.
+        limit: The number of results of a search, and the maximum that a model can ask for; by default the ``limit`` in
+            ``search_options`` of the `WebSearch`, else 5 and 20.
+        search_options: The options of every search, such as ``{"topic": "news", "read_top": 3}``. A model is not shown
+            them and cannot change them, except that it can ask for some of the ``allowed_domains``, and for more
+            ``blocked_domains``.
+        read_options: The options of every page, such as ``{"max_length": 8_000}``; a model can ask for another length.
+        output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
+            for models of Anthropic, which cite them by themselves.
+        full_artifact: Keep everything in the artifact: snippets, the text of a page and its links.
+        max_uses: Maximum number of calls of both tools together in one run.
+        configurable: The options that a run may set: their names, or a mapping from each to the key that it has there,
+            or of ``provider`` and ``reader`` to those that a run may choose among.
+        provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, or a `Ledger` to share.
+        arguments: The arguments of `WebSearch`, instead of *web*.
+
+    Raises:
+        InvalidOption: One of the options is unknown or wrong.
+        UnsupportedOption: The provider does not support one, and ``unsupported`` is not ``note``.
+        ConfigurationError: An argument is invalid, or *web* was given together with its arguments.
+
+    """
+
+    def __init__(
+        self,
+        web: WebSearch | None = None,
+        *,
+        limit: int | None = None,
+        search_options: SearchOptions | SearchDefaults | None = None,
+        read_options: ReadOptions | None = None,
+        output_format: OutputFormat = "text",
+        full_artifact: bool = False,
+        max_uses: int | None = None,
+        configurable: Configurable = (),
+        provenance: Provenance | Ledger = "any",
+        **arguments: Unpack[CommonArguments],
+    ) -> None:
+        formats = (*get_args(Format), "search_result")
+        if output_format not in formats:
+            raise ConfigurationError(f"output_format: {output_format!r} is not one of {', '.join(formats)}")
+        if limit is not None:
+            check_number("limit", limit, 1, InvalidOption)
+        self.configurable: Configurable = configurable
+        self.limit: int | None = limit
+        self.search_options: Mapping[str, Any] = check_search_options(search_options, limit="limit")
+        self.output_format: OutputFormat = output_format
+        self.full_artifact: bool = full_artifact
+        self.max_uses: int | None = max_uses
+        self.provenance: Ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
+        self._uses = Uses(max_uses)
+        self._tenants = Tenants(web, arguments, configurable)
+        self.web: WebSearch = self._tenants.web
+        search = {**self.search_options, **({} if limit is None else {"limit": limit})}
+        settings = self.web.settings
+        usual = FixedOptions(settings.search_options, domains=settings.domains)
+        self._fixed = FixedOptions.of(search, read_options, usual=usual)
+        self._fixed.check_support(self.web)
+        self.read_options: Mapping[str, Any] = self._fixed.read
+
+    def search_arguments(self, base: type[SearchArguments] = SearchArguments) -> type[SearchArguments]:
+        """Return the arguments of ``web_search``, or the more special *base*, without what is fixed."""
+        return self._fixed.arguments(base)
+
+    def search(self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
+        """
+        Search the web for a model.
+
+        Args:
+            arguments: What the model sent, validated or not.
+            run: The run that it belongs to.
+
+        Raises:
+            WebSearchError: An argument is wrong, the run has no more calls, or the service failed. `as_error` and
+                `websearch_core.render.render_error` make a text for the model from it.
+
+        """
+        asked = self._validate(self.search_arguments(), arguments)
+        with self._begin(run) as (web, fixed):
+            call = fixed.search_call(self._with_usual_limit(asked, fixed))
+            response = call.finish(web.search(asked.query, **call.options))
+        return self._show_results(response, run, web, fixed)
+
+    async def asearch(self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
+        """Do the same as `search` on the running event loop."""
+        asked = self._validate(self.search_arguments(), arguments)
+        with self._begin(run) as (web, fixed):
+            call = fixed.search_call(self._with_usual_limit(asked, fixed))
+            response = call.finish(await web.asearch(asked.query, **call.options))
+        return self._show_results(response, run, web, fixed)
+
+    def open_page(self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
+        """
+        Read a page for a model, with the arguments of `search`.
+
+        Raises:
+            WebSearchError: As in `search`; or the URL may not be opened, or the page cannot be read.
+
+        """
+        asked = self._validate(PageArguments, arguments)
+        with self._begin(run) as (web, fixed):
+            page = web.read(self._check_url(asked.url, run), **fixed.page_options(asked, web))
+        return self._show_page(page, run)
+
+    async def aopen_page(self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
+        """Do the same as `open_page` on the running event loop."""
+        asked = self._validate(PageArguments, arguments)
+        with self._begin(run) as (web, fixed):
+            page = await web.aread(self._check_url(asked.url, run), **fixed.page_options(asked, web))
+        return self._show_page(page, run)
+
+    def read_run_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options that a run sets, by their names, from what a framework keeps under their keys."""
+        return self._tenants.read(given)
+
+    def check_run_options(self, options: Mapping[str, Any]) -> None:
+        """
+        Check the options that a run is to set, before it begins.
+
+        Raises:
+            ConfigurationError: One is not in ``configurable``, or its value is wrong; the message shows no key.
+            InvalidOption: An option of a search or of a page is wrong.
+            MissingKey: The run chose a provider without a key for it.
+
+        """
+        self._tenants.check_names(options)
+        self._fixed.of_run(self._tenants.find(options).settings.domains, options)
+
+    @contextmanager
+    def _begin(self, run: Run) -> Iterator[tuple[WebSearch, FixedOptions]]:
+        """Count and charge a call, and yield the `WebSearch` and the options of its *run*."""
+        with charge_to(run.tenant, run=run.name):
+            self._uses.count(run.name)
+            web = self._tenants.find(run.options)
+            fixed = self._fixed.of_run(web.settings.domains, run.options)
+            comments, reviews, links = map(fixed.read.get, ("comments", "reviews", "links"))
+            with scope(choices=Choices(comments, reviews, links)):  # for the pages that a search reads, too
+                yield web, fixed
+
+    def _with_usual_limit(self, asked: SearchArguments, fixed: FixedOptions) -> SearchArguments:
+        """Return what was asked with the limit of the run, if the model seems to have left it out."""
+        if asked.limit != self._fixed.usual or fixed.usual == self._fixed.usual:
+            return asked
+        return asked.model_copy(update={"limit": fixed.usual})
+
+    def _validate(self, schema: type[_A], arguments: _A | Mapping[str, Any]) -> _A:
+        if isinstance(arguments, Arguments):
+            return arguments
+        try:
+            return schema.model_validate(arguments)
+        except ValidationError as error:
+            names = ", ".join(name for name in schema.model_fields if name not in schema.hidden)
+            raise InvalidOption(f"{describe_problems(error)}; the arguments are {names}") from error
+
+    def _check_url(self, url: str, run: Run) -> str:
+        """Return the URL to open."""
+        try:
+            return self.provenance.check(url, run.conversation, run.sources)
+        except UnsafeURL:
+            if not run.shares:
+                raise
+            return self.provenance.check(url)
+
+    def _show_results(self, response: SearchResponse, run: Run, web: WebSearch, fixed: FixedOptions) -> Output:
+        self.provenance.allow_results(response, run.conversation)
+        numbered = self.provenance.number_results(response, run.conversation, run.sources)
+        read: Mapping[str, Any] = {**web.settings.read_options, **fixed.read}
+        return search_output(
+            numbered,
+            self.output_format,
+            full=self.full_artifact,
+            max_tokens=read.get("max_tokens"),
+            count=read.get("token_counter", estimate_tokens),
+            max_snippet_chars=fixed.search.get("max_snippet_chars"),
+        )
+
+    def _show_page(self, page: Page, run: Run) -> Output:
+        self.provenance.allow_links(page, run.conversation)
+        numbered = self.provenance.number_page(page, run.conversation, run.sources)
+        return page_output(numbered, self.output_format, full=self.full_artifact)
+
+
+def as_error(error: Exception, what: str) -> WebSearchError:
+    """
+    Return *error* if it is one of this library; for a bug, log its traceback and return an error in its place.
+
+    Neither repeats the text of the exception, which may quote a key. *what* failed is named, such as ``web_search``.
+    """
+    return error if isinstance(error, WebSearchError) else report_bug(error, what)

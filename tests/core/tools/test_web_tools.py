@@ -1,0 +1,225 @@
+"""Both tools without a framework: what an integration is built on."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from pathlib import Path
+
+import pytest
+
+from websearch_core import WebSearch
+from websearch_core.errors import (
+    BadResponse,
+    BudgetExceeded,
+    ConfigurationError,
+    InvalidOption,
+    UnsafeURL,
+    UnsupportedOption,
+)
+from websearch_core.provenance import Ledger
+from websearch_core.testing import FakeWeb
+from websearch_core.tools import Retrieval, Run, WebTools, as_error, split_arguments
+
+ROOT = Path(__file__).resolve().parents[3]
+KELP = "https://sea.example/kelp"
+BOTH = pytest.mark.parametrize("is_async", [False, True], ids=["blocking", "async"])
+
+
+@pytest.fixture
+def fake():
+    results = [{"title": name, "url": f"https://sea.example/{name}"} for name in ("kelp", "dulse")]
+    return FakeWeb(results, pages={KELP: "Giant kelp grows fast."})
+
+
+async def search(tools, is_async, arguments, *run):
+    return await tools.asearch(arguments, *run) if is_async else tools.search(arguments, *run)
+
+
+async def open_page(tools, is_async, arguments, *run):
+    return await tools.aopen_page(arguments, *run) if is_async else tools.open_page(arguments, *run)
+
+
+@BOTH
+async def test_a_source_keeps_its_number_through_a_conversation(fake, is_async):
+    tools, run = WebTools(provider=fake, reader=fake, limit=2), Run(conversation="1")
+    found = await search(tools, is_async, {"query": "kelp"}, run)
+    page = await open_page(tools, is_async, {"url": KELP}, run)
+
+    assert page.artifact["sources"][0]["id"] in {source["id"] for source in found.artifact["sources"]}
+    assert "Giant kelp grows fast." in page.content
+    assert [document.metadata["read"] for document in (*found.documents, *page.documents)][-1] is True
+
+
+@BOTH
+async def test_arguments_of_a_model_are_validated_in_words_for_it(fake, is_async):
+    tools = WebTools(provider=fake, reader=fake)
+    with pytest.raises(InvalidOption, match=r"limit: .*; the arguments are query, limit, allowed_domains, time_range"):
+        await search(tools, is_async, {"query": "kelp", "limit": "few"})
+    with pytest.raises(InvalidOption, match=r"the arguments are url, max_length, offset, query, find"):
+        await open_page(tools, is_async, {"page": KELP})
+
+
+@BOTH
+async def test_calls_of_a_run_are_counted_together_and_what_it_sets_is_used(fake, is_async):
+    tools = WebTools(provider=fake, reader=fake, max_uses=2, configurable=["search_options", "read_options"])
+    run = Run(name="run", options={"search_options": {"limit": 1}, "read_options": {"max_length": 5}})
+
+    assert len((await search(tools, is_async, {"query": "sea"}, run)).documents) == 1
+    assert len((await open_page(tools, is_async, {"url": KELP}, run)).documents[0].text) <= 5
+    with pytest.raises(BudgetExceeded, match="answer with what you have found so far"):
+        await search(tools, is_async, {"query": "sea"}, run)
+    await search(tools, is_async, {"query": "sea"}, Run(name="another"))
+
+
+@BOTH
+async def test_what_was_found_elsewhere_may_be_opened_only_if_the_run_shares_it(fake, is_async):
+    ledger = Ledger("seen")
+    tools = WebTools(provider=fake, reader=fake, provenance=ledger)
+    ledger.allow_text(f"Read {KELP}.")
+
+    await open_page(tools, is_async, {"url": KELP}, Run(conversation="1", shares=True))
+    with pytest.raises(UnsafeURL, match="search for the page first"):
+        await open_page(tools, is_async, {"url": KELP}, Run(conversation="1"))
+
+
+@BOTH
+async def test_options_of_the_web_search_are_those_of_the_tools_unless_they_have_their_own(fake, is_async):
+    web = WebSearch(fake, reader=fake, search_options={"limit": 1, "time_range": "week"})
+    usual, own = WebTools(web), WebTools(web, limit=2, search_options={"time_range": "day"})
+
+    assert usual.search_arguments()(query="kelp").limit == 1
+    assert usual.search_arguments().fixed == {"time_range"}
+    assert len((await search(usual, is_async, {"query": "sea", "limit": 5})).documents) == 1
+    assert len((await search(own, is_async, {"query": "sea"})).documents) == 2
+    assert not own.search_arguments().model_json_schema()["properties"].keys() & {"time_range"}
+
+
+@BOTH
+@pytest.mark.parametrize("by_run", [False, True], ids=["tools", "run"])
+async def test_options_of_a_page_hold_for_the_pages_that_a_search_reads_too(is_async, by_run):
+    fake = FakeWeb([{"title": "kelp", "url": KELP}], pages={KELP: "Giant [kelp](https://sea.example/a) grows fast."})
+    options = {"links": "text"}
+    tools = WebTools(
+        WebSearch(fake, reader=fake),
+        search_options={"read_top": 1},
+        read_options=None if by_run else options,
+        configurable=["read_options"],
+    )
+    run = Run(options={"read_options": options} if by_run else {})
+
+    assert "Giant kelp grows fast." in (await search(tools, is_async, {"query": "kelp"}, run)).content
+    assert "Giant kelp grows fast." in (await open_page(tools, is_async, {"url": KELP}, run)).content
+
+
+def test_options_of_a_run_are_checked_before_it_begins(fake):
+    tools = WebTools(provider=fake, configurable=["search_options"])
+
+    tools.check_run_options({"search_options": {"topic": "news"}})
+    with pytest.raises(ConfigurationError, match="api_key: not in `configurable`"):
+        tools.check_run_options({"api_key": "k"})
+    with pytest.raises(InvalidOption, match="did you mean topic"):
+        tools.check_run_options({"search_options": {"topc": "news"}})
+
+
+class TestOptionsThatTheProviderLacks:
+    @pytest.mark.parametrize("made", [WebTools, lambda provider, **options: Retrieval(WebSearch(provider), **options)])
+    def test_are_an_error_when_the_tools_or_a_retriever_are_made(self, made):
+        with pytest.raises(UnsupportedOption, match="duckduckgo does not support topic"):
+            made(provider="duckduckgo", search_options={"topic": "news"})
+        made(provider="duckduckgo", search_options={"topic": "news", "unsupported": "note"})
+
+    @pytest.mark.parametrize(
+        ("provider", "options"),
+        [
+            (["duckduckgo", "tavily"], {"topic": "news"}),
+            ("duckduckgo", {"time_range": "week"}),
+            ("duckduckgo", {"read_top": 3}),
+            (None, {}),
+        ],
+        ids=str,
+    )
+    def test_are_not_those_that_one_of_several_supports(self, monkeypatch, provider, options):
+        monkeypatch.setenv("TAVILY_API_KEY", "k")
+        assert WebTools(provider=provider, search_options=options).search_options == options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"output_format": "yaml"}, "output_format: 'yaml' is not one of text, markdown, json, search_result"),
+        ({"limit": 0}, "^limit: must be a whole number of at least 1"),
+        ({"search_options": {"limit": 3}}, "limit: write limit=3"),
+        ({"read_options": {"offset": 3}}, "read_options: offset: each call chooses it"),
+        ({"max_uses": 0}, "max_uses"),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_are_refused_when_the_tools_are_made(fake, arguments, words):
+    with pytest.raises(ValueError, match=words):
+        WebTools(provider=fake, **arguments)
+
+
+def test_a_copy_has_the_same_options():
+    twin = pickle.loads(pickle.dumps(WebTools(provider="duckduckgo", limit=3, search_options={"country": "GB"})))
+
+    assert (twin.limit, twin.search_options) == (3, {"country": "GB"})
+    assert twin.search_arguments().fixed == {"country"}
+
+
+def test_an_error_stays_itself_and_a_bug_becomes_one_that_quotes_nothing(caplog):
+    wrong, bug = InvalidOption("limit: no"), RuntimeError("SECRET")
+
+    assert as_error(wrong, "web_search") is wrong
+    failure = as_error(bug, "web_search")
+    assert isinstance(failure, BadResponse)
+    assert failure.__cause__ is bug
+    assert "SECRET" not in str(failure) + caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("k", "write limit=..."),
+        ("max_results", "write limit=..."),
+        ("time_range", 'write search_options={"time_range": ...}'),
+        ("region", 'write search_options={"country": ...}'),
+        ("read_top", 'write search_options={"read_top": ...}'),
+        ("max_length", 'write read_options={"max_length": ...}'),
+    ],
+)
+def test_an_option_of_a_call_is_answered_with_the_line_to_write(name, line):
+    with pytest.raises(ConfigurationError) as raised:
+        split_arguments({name: "SECRET"}, ["limit", "search_options", "read_options"])
+    assert str(raised.value).rstrip(".") == f"{name}: {line}".rstrip(".")
+
+
+def test_arguments_are_split_and_own_ones_win():
+    arguments, own = split_arguments({"provider": "brave", "timeout": 3, "limit": 5}, ["limit", "timeout"])
+
+    assert (arguments, own) == ({"provider": "brave"}, {"timeout": 3, "limit": 5})
+
+
+@pytest.mark.parametrize("package", ["langchain_websearch", "llamaindex_websearch"])
+def test_a_wrapper_imports_nothing_private_of_the_core(package):
+    """So every import of a wrapper is open to a third integration."""
+    modules = list((ROOT / package / "src").rglob("*.py"))
+    imported = [
+        (path.name, part)
+        for path in modules
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in _imported(node)
+        if name.startswith("websearch_core")
+        for part in name.split(".")
+    ]
+
+    assert len(imported) > 20
+    assert [(name, part) for name, part in imported if part.startswith("_") and not part.startswith("__")] == []
+
+
+def _imported(node):
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []

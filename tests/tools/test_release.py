@@ -1,0 +1,213 @@
+"""`make release` writes the version and the changelog; `make publish` publishes nothing without its version."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tools import release
+from tools.release import ReleaseError, bound_for, cut, publish, read_version
+
+ROOT = Path(__file__).resolve().parents[2]
+CHANGELOG = """\
+# Changelog
+
+For people.
+
+## Unreleased
+
+Not on the index yet.
+
+### Upgrading
+
+- Change this:
+
+  | old | new |
+  |---|---|
+  | `a` | `b` |
+
+### Added
+
+- A door.
+
+#### Providers
+
+- A service.
+
+### Fixed
+
+- A leak.
+
+## 0.1.0
+
+The first version.
+"""
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for package in ("core", "langchain_websearch", "llamaindex_websearch"):
+        (tmp_path / package).mkdir()
+        shutil.copy(ROOT / package / "pyproject.toml", tmp_path / package)
+    write(tmp_path / "core/pyproject.toml", 'name = "websearch-core"\nversion = "0.1.0"  # here\n')
+    write(tmp_path / "CHANGELOG.md", CHANGELOG)
+    write(tmp_path / "changelog.d/README.md", "How.\n")
+    return tmp_path
+
+
+def write(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+def read(path):
+    return path.read_text("utf-8")
+
+
+def git(tree, *arguments):
+    alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=tree, check=True, capture_output=True, text=True, env=os.environ | alone
+    )
+    return done.stdout
+
+
+def test_a_release_writes_one_version_and_dates_the_changes(tree):
+    write(tree / "changelog.d/wall.security.md", "- A wall.\n")
+    write(tree / "changelog.d/b-window.added.md", "- A window\n  with a view.\n\n  Two paragraphs.\n")
+    write(tree / "changelog.d/a-roof.added.md", "- A roof.\n- A chimney.\n")
+
+    cut(tree, "0.2.0", "2026-11-23")
+
+    assert read_version(tree) == "0.2.0"
+    assert read(tree / "core/pyproject.toml").endswith('version = "0.2.0"  # here\n')
+    for wrapper in ("langchain_websearch", "llamaindex_websearch"):
+        assert '"websearch-core>=0.2,<0.3"' in read(tree / wrapper / "pyproject.toml")
+    before, _, after = CHANGELOG.partition("## Unreleased\n\nNot on the index yet.\n")
+    after = after.replace("### Added\n", "### Security\n\n- A wall.\n\n### Added\n")
+    after = after.replace(
+        "- A door.\n", "- A door.\n- A roof.\n- A chimney.\n- A window\n  with a view.\n\n  Two paragraphs.\n"
+    )
+    assert read(tree / "CHANGELOG.md") == f"{before}## 0.2.0 - 2026-11-23\n{after}"
+    assert [path.name for path in (tree / "changelog.d").iterdir()] == ["README.md"]
+
+
+def test_the_next_release_has_the_entries_only(tree):
+    cut(tree, "0.2.0", "2026-11-23")
+    before = read(tree / "CHANGELOG.md")
+    write(tree / "changelog.d/leak.fixed.md", "- Another leak.\n")
+    cut(tree, "0.2.1", "2026-12-01")
+
+    section = "## 0.2.1 - 2026-12-01\n\n### Fixed\n\n- Another leak.\n"
+    assert read(tree / "CHANGELOG.md") == before.replace("\n## 0.2.0", f"\n{section}\n## 0.2.0")
+
+
+@pytest.mark.parametrize(
+    ("version", "bound"),
+    [("0.2.0", ">=0.2,<0.3"), ("0.2.7", ">=0.2,<0.3"), ("1.0.0", ">=1.0,<2"), ("2.3.1", ">=2.3,<3")],
+)
+def test_a_wrapper_takes_the_cores_that_do_not_break_it(version, bound):
+    assert bound_for(version) == bound
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.0.9", "0.2", "v0.2.0", "0.2.0rc1", "0.02.0", ""])
+def test_a_version_that_is_not_a_later_one_is_refused(tree, version):
+    with pytest.raises(ReleaseError):
+        cut(tree, version, "2026-11-23")
+    assert read(tree / "CHANGELOG.md") == CHANGELOG
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("wall.md", "- A wall.\n"),
+        ("wall.new.md", "- A wall.\n"),
+        ("wall.added.txt", "- A wall.\n"),
+        ("wall.added.md", "A wall.\n"),
+        ("wall.added.md", "- A wall.\n\n### Added\n"),
+        ("wall.added.md", "- A wall."),
+        ("wall.added.md", ""),
+    ],
+)
+def test_an_entry_that_the_changelog_cannot_take_is_refused(tree, name, text):
+    write(tree / "changelog.d" / name, text)
+
+    with pytest.raises(ReleaseError, match=name):
+        cut(tree, "0.2.0", "2026-11-23")
+    assert read_version(tree) == "0.1.0"
+
+
+@pytest.mark.parametrize("heading", ["### Added", "### News"])
+def test_a_section_that_is_unknown_or_there_twice_is_refused(tree, heading):
+    write(tree / "CHANGELOG.md", CHANGELOG.replace("### Fixed", heading))
+
+    with pytest.raises(ReleaseError, match="each of them once"):
+        cut(tree, "0.2.0", "2026-11-23")
+    assert read_version(tree) == "0.1.0"
+
+
+def test_nothing_to_release_is_refused(tree):
+    cut(tree, "0.2.0", "2026-11-23")
+    with pytest.raises(ReleaseError, match="nothing is unreleased"):
+        cut(tree, "0.3.0", "2026-11-23")
+
+
+@pytest.fixture
+def repository(tree, tmp_path_factory):
+    origin = tmp_path_factory.mktemp("origin")
+    git(origin, "init", "--quiet", "--bare")
+    git(tree, "init", "--quiet", "--initial-branch", "main")
+    git(tree, "config", "user.name", "Ada")
+    git(tree, "config", "user.email", "ada@example.org")
+    git(tree, "config", "tag.gpgSign", "false")
+    git(tree, "remote", "add", "origin", str(origin))
+    cut(tree, "0.2.0", "2026-11-23")
+    git(tree, "add", "--all")
+    git(tree, "commit", "--quiet", "--no-gpg-sign", "--message", "Release 0.2.0")
+    return tree, origin
+
+
+def test_publishing_is_dry_unless_the_version_is_confirmed(repository, capsys):
+    tree, origin = repository
+
+    assert release.main(["publish"], tree) == 0
+    assert "git push --atomic origin main v0.2.0" in capsys.readouterr().out
+    assert git(tree, "tag") == git(origin, "for-each-ref") == ""
+
+    assert release.main(["publish", "0.3.0"], tree) == 1
+    assert git(tree, "tag") == git(origin, "for-each-ref") == ""
+
+    assert release.main(["publish", "0.2.0"], tree) == 0
+    assert git(origin, "tag") == "v0.2.0\n"
+    assert git(origin, "rev-parse", "main") == git(tree, "rev-parse", "v0.2.0^{commit}")
+    with pytest.raises(ReleaseError, match="already"):
+        publish(tree, "0.2.0")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda tree: write(tree / "core/more.py", ""), "not committed"),
+        (lambda tree: git(tree, "switch", "--quiet", "--create", "idea"), "releases come from main"),
+        (lambda tree: write(tree / "changelog.d/leak.fixed.md", "- A leak.\n"), "not released"),
+        (lambda tree: write(tree / "CHANGELOG.md", CHANGELOG), "not released"),
+        (lambda tree: write(tree / "core/pyproject.toml", 'version = "0.3.0"\n'), "no section for 0.3.0"),
+    ],
+)
+def test_a_tree_that_is_not_that_of_a_release_is_not_published(repository, change, words):
+    tree, origin = repository
+    change(tree)
+
+    with pytest.raises(ReleaseError, match=words):
+        publish(tree, "0.2.0")
+    assert git(origin, "for-each-ref") == ""
+
+
+def test_the_workflow_checks_that_the_tag_is_that_of_the_version(repository):
+    tree, _ = repository
+    assert release.main(["check", "v0.2.0"], tree) == 0
+    assert release.main(["check", "v0.2.1"], tree) == 1

@@ -1,0 +1,212 @@
+"""
+Cut a release, and publish it.
+
+    make release VERSION=0.2.0   # write the version and the changelog; then review and commit
+    make publish                 # build, check, and show what would be done
+    make publish CONFIRM=0.2.0   # do it: push the tag, upon which .github/workflows/release.yml uploads the packages
+
+Entries for the changelog are files in ``changelog.d``, so that two branches never change the same line. A section
+``## Unreleased`` may already be there: its text is kept, and the files are added to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[1]
+_MAIN = "main"
+_SECTIONS = ("Upgrading", "Security", "Added", "Changed", "Fixed")
+_WRAPPERS = ("langchain_websearch", "llamaindex_websearch")
+_VERSION = re.compile(r'^version = "([^"]+)"', re.MULTILINE)
+_BOUND = re.compile(r'(?<="websearch-core)>=[^"]*(?=")')
+
+
+class ReleaseError(Exception):
+    """Something must be done before the release."""
+
+
+def read_version(root: Path) -> str:
+    """Return the version of the three packages."""
+    found = _VERSION.search((root / "core/pyproject.toml").read_text("utf-8"))
+    assert found
+    return found[1]
+
+
+def bound_for(version: str) -> str:
+    """Return the versions of the core that go with the wrappers of *version*: before 1.0, a minor release may break."""
+    major, minor, _ = map(int, version.split("."))
+    return f">={major}.{minor},<0.{minor + 1}" if major == 0 else f">={major}.{minor},<{major + 1}"
+
+
+def cut(root: Path, version: str, day: str) -> None:
+    """
+    Write *version* into the packages, and the changes of *day* into the changelog.
+
+    Raises:
+        ReleaseError: *version* is not a later one, or nothing has changed.
+
+    """
+    before = read_version(root)
+    if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
+        raise ReleaseError(f"{version!r} is not a version such as 0.2.0: make release VERSION=0.2.0")
+    if _as_numbers(version) <= _as_numbers(before):
+        raise ReleaseError(f"{version} is not later than {before}")
+    changelog = root / "CHANGELOG.md"
+    fragments = find_fragments(root)
+    entries = {path: path.read_text("utf-8") for path in fragments}
+    text = write_section(changelog.read_text("utf-8"), f"## {version} - {day}", entries)
+    changelog.write_text(text, "utf-8")
+    for path in fragments:
+        path.unlink()
+    _replace(root / "core/pyproject.toml", _VERSION, f'version = "{version}"')
+    for wrapper in _WRAPPERS:
+        _replace(root / wrapper / "pyproject.toml", _BOUND, bound_for(version))
+
+
+def find_fragments(root: Path) -> list[Path]:
+    """
+    Return the files of ``changelog.d``, in the order of the changelog.
+
+    Raises:
+        ReleaseError: A file has a name without a section, or is not a list.
+
+    """
+    found = sorted(path for path in (root / "changelog.d").glob("*") if path.name != "README.md")
+    for path in found:
+        if not re.fullmatch(rf"[\w-]+\.({'|'.join(_SECTIONS).lower()})\.md", path.name):
+            raise ReleaseError(f"changelog.d/{path.name}: the name must be NAME.SECTION.md, see changelog.d/README.md")
+        if not re.fullmatch(r"(- \S.*\n(  .*\n|\n(?=  ))*)+", path.read_text("utf-8")):
+            raise ReleaseError(f"changelog.d/{path.name}: it must have list items only: '- ' and lines indented by two")
+    return found
+
+
+def write_section(changelog: str, heading: str, fragments: dict[Path, str]) -> str:
+    """
+    Return *changelog* with *fragments* added to what is unreleased, under *heading*.
+
+    Raises:
+        ReleaseError: Nothing is unreleased, or a section is unknown or there twice.
+
+    """
+    head, mark, rest = changelog.partition("## Unreleased\n")
+    if mark:
+        body, mark, older = rest.partition("\n## ")
+        # What stands above the first section is about the time before the release.
+        sections = re.split(r"^(?=### )", body.strip("\n") + "\n", flags=re.MULTILINE)[1:]
+    else:
+        head, mark, older = changelog.partition("\n## ")
+        head += "\n"
+        sections = []
+    if not sections and not fragments:
+        raise ReleaseError("nothing is unreleased: changelog.d is empty")
+    named = {each.partition("\n")[0].removeprefix("### "): each for each in sections}
+    if len(named) < len(sections) or not named.keys() <= set(_SECTIONS):
+        raise ReleaseError(f"CHANGELOG.md: the sections are {', '.join(_SECTIONS)}, each of them once")
+    for path, text in fragments.items():
+        name = path.name.split(".")[-2].capitalize()
+        section = named.get(name, f"### {name}\n")
+        top, deeper, below = section.partition("\n#### ")
+        items = top.rstrip("\n") + ("\n" if "\n" in top.strip("\n") else "\n\n") + text
+        named[name] = items + deeper + below
+    body = "\n".join(named[name].rstrip("\n") + "\n" for name in _SECTIONS if name in named)
+    return f"{head}{heading}\n\n{body}{mark}{older}"
+
+
+def check(root: Path, tag: str = "") -> str:
+    """
+    Return the version that is ready to be published.
+
+    Raises:
+        ReleaseError: The tree is not that of a release, or *tag* is another version's.
+
+    """
+    version = read_version(root)
+    if tag and tag != f"v{version}":
+        raise ReleaseError(f"the tag is {tag}, and the packages are {version}")
+    changelog = (root / "CHANGELOG.md").read_text("utf-8")
+    if find_fragments(root) or "## Unreleased" in changelog:
+        raise ReleaseError("some changes are not released: make release VERSION=x.y.z")
+    if not re.search(rf"^## {re.escape(version)} - \d{{4}}-\d\d-\d\d$", changelog, re.MULTILINE):
+        raise ReleaseError(f"CHANGELOG.md has no section for {version}: make release VERSION={version}")
+    return version
+
+
+def publish(root: Path, confirm: str) -> list[list[str]]:
+    """
+    Push the tag of the release, or only return the commands that do it.
+
+    Args:
+        root: The repository.
+        confirm: The version to publish; empty for a dry run.
+
+    Raises:
+        ReleaseError: The tree is not ready, or *confirm* is another version.
+        subprocess.CalledProcessError: git failed.
+
+    """
+    version = check(root)
+    if _git(root, "status", "--porcelain"):
+        raise ReleaseError("there are changes that are not committed")
+    if (branch := _git(root, "branch", "--show-current")) != _MAIN:
+        raise ReleaseError(f"releases come from {_MAIN}, and this is {branch or 'no branch'}")
+    if _git(root, "tag", "--list", f"v{version}"):
+        raise ReleaseError(f"v{version} has been tagged already")
+    if confirm not in ("", version):
+        raise ReleaseError(f"this is {version}: make publish CONFIRM={version}")
+    commands = [
+        ["git", "tag", "--annotate", f"v{version}", "--message", f"Release {version}"],
+        ["git", "push", "--atomic", "origin", _MAIN, f"v{version}"],
+    ]
+    for command in commands if confirm else ():
+        subprocess.run(command, cwd=root, check=True)
+    return commands
+
+
+def _as_numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def _replace(path: Path, pattern: re.Pattern[str], text: str) -> None:
+    changed, count = pattern.subn(text, path.read_text("utf-8"))
+    assert count == 1, path
+    path.write_text(changed, "utf-8")
+
+
+def _git(root: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def main(arguments: list[str], root: Path = _ROOT) -> int:
+    """Run a command, and return the exit status."""
+    parser = argparse.ArgumentParser(prog="release")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("cut").add_argument("version")
+    commands.add_parser("check").add_argument("tag", nargs="?", default="")
+    commands.add_parser("publish").add_argument("confirm", nargs="?", default="")
+    given = parser.parse_args(arguments)
+    try:
+        if given.command == "cut":
+            cut(root, given.version, f"{datetime.now(UTC):%Y-%m-%d}")
+            print(f"Review and commit:\n  git commit --all --message 'Release {given.version}'\n  make publish")
+        elif given.command == "check":
+            print(f"{check(root, given.tag)} is ready.")
+        else:
+            done = publish(root, given.confirm)
+            if not given.confirm:
+                print("Nothing is published yet. The commands would be:")
+                print(*(f"  {' '.join(command)}" for command in done), sep="\n")
+                print("The workflow Release then tests, attests and uploads. To start it:")
+                print(f"  make publish CONFIRM={read_version(root)}")
+    except ReleaseError as error:
+        print(f"release: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
