@@ -66,7 +66,7 @@ class Login:
         try:
             own = await self._find_headers(paused, asked, network)
         except WebSearchError as error:
-            self._tab.lose(error)
+            self._tab.fail(error)
             return
         answer: dict[str, Any] = {"requestId": paused["requestId"]}
         before = self._added.pop(network, set())

@@ -83,6 +83,8 @@ class _Pool:
                 if self._idle[connection][0] == key:
                     del self._idle[connection]
                     return connection
+        return None
+
     def _release(self, connection: Any, key: Key, is_clear: bool) -> list[Any]:
         """Keep *connection* if it can be used again; return the connections to close."""
         is_clear = self._busy.pop(connection, True) and is_clear

@@ -173,7 +173,6 @@ class HttpDefaults(BaseModel):
     resolve: Literal["here", "proxy"] | None = None
     contact: str | None = None
 
-
     @property
     def has_rules(self) -> bool:
         """Whether anything of it can be wrong."""
