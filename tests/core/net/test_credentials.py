@@ -182,7 +182,7 @@ def test_a_service_gets_none_even_at_the_same_origin_or_for_a_page_of_it(perform
 def test_the_robots_txt_of_the_origin_gets_them_and_that_of_another_host_does_not(perform, site, other, http):
     site.answers["/robots.txt"] = http(b"", "302 Found", f"Location: {other.url}/robots.txt")
     other.answers["/robots.txt"] = http(b"User-agent: *\nAllow: /", "200 OK", "Content-Type: text/plain")
-    perform(Robots(Direct()).read(f"{site.url}/a"), make(site.url, **everything()))
+    perform(Robots()(Direct()).read(f"{site.url}/a"), make(site.url, **everything()))
 
     assert [path for path, headers, _ in site.requests if "x-wiki" in headers][:2] == ["/robots.txt", "/a"]
     assert [path for path, _, _ in other.requests] == ["/robots.txt"]
@@ -252,7 +252,7 @@ def test_a_connection_that_was_logged_in_serves_nobody_else(library, site):
         one.send(Request(url=site.url, guarded=True))
 
     assert site.connections == 2
-    key = next(iter(sender._client(True)._client._transport._pool._idle._waiting.values()))[0]
+    key = next(iter(sender._client(True)._client._transport._pool._idle.values()))[0]
     assert key[3]
     sender.close()
     bare.close()
