@@ -9,6 +9,7 @@ import pytest
 
 from websearch_core import Credentials, Http, WebSearch
 from websearch_core.errors import AccessDenied, ConfigurationError
+from websearch_core.index import Index, crawl
 from websearch_core.settings import Settings
 
 SECRET = "sesame-0123456789"
@@ -28,7 +29,7 @@ def test_arguments_and_settings_say_the_same_and_show_no_secret(monkeypatch):
     for web in (WebSearch("duckduckgo", http=http, internal=[WIKI]), WebSearch("duckduckgo", settings=settings)):
         assert web._sender._contact == "mailto:ada@bot.example"
         assert str(web._sender._proxies.find("https", "site.example", 443)) == "proxy.corp:3128"
-        assert web._sender._credentials.find(f"{WIKI}/a") == login.owned(WIKI)
+        assert web._sender.credentials.find(f"{WIKI}/a") == login.owned(WIKI)
         shown = [repr(web.settings), str(web.settings.model_dump()), web.settings.model_dump_json(), repr(http)]
         assert SECRET not in "".join(shown)
         for one in (web, web.settings, http, settings):
@@ -88,6 +89,23 @@ def test_a_page_that_is_kept_is_for_those_who_log_in_alike(server, http, tmp_pat
     assert [read(bearer=SECRET), read(bearer=SECRET), read(bearer=lambda: SECRET)] == [False, True, True]
     assert [read(), read(bearer=f"{SECRET}-of-bob"), read(cookies={"sid": SECRET})] == [False] * 3
     assert read()
+
+
+@pytest.mark.enable_socket
+def test_a_crawl_logs_in_at_its_site_too(server, http, tmp_path):
+    def page(links=""):
+        return http(f"<html><body>{TEXT}{links}", "200 OK", "Content-Type: text/html")
+
+    server.answers |= {"/": page('<a href="/b">more</a>'), "/b": page(), "/robots.txt": http(b"", "404 Not Found")}
+    login = {server.url: Credentials(cookies={"sid": SECRET})}
+    with WebSearch("duckduckgo", internal=[server.url], http=Http(credentials=login)) as web:
+        report = web.run(crawl(f"{server.url}/", Index(tmp_path / "index.db"), web.reader))
+
+    assert report.added == 2
+    assert {path: headers["cookie"] for path, headers, _ in server.requests} == dict.fromkeys(
+        ("/robots.txt", "/", "/b"), f"sid={SECRET}"
+    )
+    assert SECRET.encode() not in (tmp_path / "index.db").read_bytes()
 
 
 LOGIN_FORM = b"<form><label>Name<input name=n></label><input type=password name=p><button>Sign in</button></form>"

@@ -24,14 +24,7 @@ _PATIENCE = 5.0  # seconds for the browser to say what a request is for
 
 
 class Login:
-    """
-    The credentials of one page; see `begin`.
-
-    Args:
-        tab: The page.
-        credentials: The credentials of all origins.
-
-    """
+    """The credentials of one page: those of all origins, for *tab*."""
 
     def __init__(self, tab: Tab, credentials: OriginCredentials) -> None:
         self._tab, self._credentials = tab, credentials

@@ -23,15 +23,8 @@ from .guard import Guard
 
 class OriginCredentials:
     """
-    The credentials of all origins.
-
-    Args:
-        given: The `Credentials` of each origin, such as ``https://wiki.corp``.
-        guard: Judges whether a page of the origin may be opened at all.
-
-    Raises:
-        ConfigurationError: An entry is not an origin, or not one that credentials may be sent to.
-
+    The `Credentials` of each origin, such as ``https://wiki.corp``. An entry that is not one, or not one that they may
+    be sent to or that *guard* opens, is a `ConfigurationError`.
     """
 
     def __init__(self, given: Mapping[str, Credentials], guard: Guard) -> None:
@@ -58,31 +51,17 @@ class OriginCredentials:
         return self._of.get(origin) if origin else None
 
     def sign(self, request: Request) -> Request:
-        """
-        Return *request* for a page, with the credentials of its origin if it has some.
-
-        Raises:
-            MissingKey: A secret is missing where it should be.
-            ConfigurationError: The function or the keyring that should return one failed.
-
-        """
-        credentials = self.find(request.url) if request.guarded and request.transport is None else None
+        """Return *request* for a page, with the credentials of its origin if it has some."""
+        credentials = self.find(request.url)
         if credentials is None:
             return request
         own, secrets = credentials.make_headers()
-        names = {name.lower() for name in own}
-        others = {name: value for name, value in request.headers.items() if name.lower() not in names}
         values = {one.name: getattr(request, one.name) for one in fields(Request)}
-        return SecretRequest(**{**values, "headers": {**others, **own}}, secrets=secrets)
+        values["headers"] = {name.title(): value for name, value in {**request.headers, **own}.items()}
+        return SecretRequest(**values, secrets=secrets)
 
     def identify(self) -> str:
-        """
-        Return a text that is the same only for the same credentials, and does not show them; empty without any.
-
-        One that cannot be read now is like no other.
-        """
-        if not self._of:
-            return ""
+        """Return a text that is the same only for the same credentials, as far as they can be read, and hides them."""
         described: list[Any] = []
         for origin, credentials in sorted(self._of.items()):
             try:

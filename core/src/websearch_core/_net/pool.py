@@ -55,14 +55,8 @@ class _Pool:
     def _create(self, request: Any) -> Any:
         return self.inner.create_connection(request.url.origin)
 
-    def _find_forwarder(self, request: Any) -> Proxy | None:
-        _, host, port, _ = self._find_key(request)
-        return self._way.find_forwarder(host.decode("ascii"), port) if self._way else None
-
-    def _address(self, request: Any, proxy: Proxy | None) -> Any:
-        """Return *request* in absolute form, if *proxy* is to pass it on."""
-        if proxy is None:
-            return request
+    def _address(self, request: Any, proxy: Proxy) -> Any:
+        """Return *request* in absolute form, for *proxy* to pass it on."""
         url = request.url
         place = next(value for name, value in request.headers if name.lower() == b"host")  # IPv6 in brackets
         target = url.scheme + b"://" + place + url.target
@@ -125,13 +119,15 @@ class Pool(_Pool):
 
     def handle_request(self, request: Any) -> Any:
         """Send *request* over a connection that was kept, or over a new one."""
-        key, proxy = self._find_key(request), self._find_forwarder(request)
+        key = self._find_key(request)
+        proxy = self._way.find_forwarder(key[1].decode("ascii"), key[2]) if self._way else None
         while True:
             connection = self._take(key) or self._create(request)
             self._busy[connection] = True
             try:
-                response = connection.handle_request(self._address(request, proxy))
-                _check_login(response, proxy)
+                response = connection.handle_request(self._address(request, proxy) if proxy else request)
+                if proxy:
+                    proxy.check_login(response.status)
                 self._busy[connection] = _is_clear(response.headers)
                 _end_head(response)
                 response.stream = _Body(response.stream, partial(self._end, connection, key))
@@ -170,13 +166,15 @@ class AsyncPool(_Pool):
         self._closing: set[asyncio.Task[None]] = set()
 
     async def handle_async_request(self, request: Any) -> Any:
-        key, proxy = self._find_key(request), self._find_forwarder(request)
+        key = self._find_key(request)
+        proxy = self._way.find_forwarder(key[1].decode("ascii"), key[2]) if self._way else None
         while True:
             connection = await self._take(key) or self._create(request)
             self._busy[connection] = True
             try:
-                response = await connection.handle_async_request(self._address(request, proxy))
-                _check_login(response, proxy)
+                response = await connection.handle_async_request(self._address(request, proxy) if proxy else request)
+                if proxy:
+                    proxy.check_login(response.status)
                 self._busy[connection] = _is_clear(response.headers)
                 _end_head(response)
                 response.stream = _AsyncBody(response.stream, partial(self._end, connection, key))
@@ -240,11 +238,6 @@ def _end_head(response: Any) -> None:
     stream = response.extensions.get("network_stream")
     if hasattr(stream, "head"):
         stream.head.end()
-
-
-def _check_login(response: Any, proxy: Proxy | None) -> None:
-    if proxy is not None and response.status == 407:
-        raise proxy.make_login_error()
 
 
 def _is_clear(headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -43,16 +43,7 @@ _WHO = (
 
 @dataclass(frozen=True)
 class Proxy:
-    """
-    An HTTP proxy.
-
-    Args:
-        host: Its name or address.
-        port: Its port.
-        user: The user to log in as, if it wants one.
-        password: The password.
-
-    """
+    """An HTTP proxy, and who to log in as, if it wants that."""
 
     host: str
     port: int
@@ -61,13 +52,7 @@ class Proxy:
 
     @classmethod
     def parse(cls, url: str, what: str = "proxy") -> Proxy:
-        """
-        Parse the URL of a proxy.
-
-        Raises:
-            ConfigurationError: It is not one. The message does not show it.
-
-        """
+        """Parse the URL of a proxy; *what* names it in a `ConfigurationError`, which does not show it."""
         match = _URL.fullmatch(url.strip())
         if match is None and re.match(r"(?:https|socks\w*)://", url.strip(), re.IGNORECASE):
             raise ConfigurationError(f"{what}: only proxies that speak plain http are supported, such as {_EXAMPLE}")
@@ -107,12 +92,8 @@ class Proxy:
 
     def check(self, arrived: bytes, port: int) -> None:
         """
-        Check the whole answer to the request for a tunnel to a *port*.
-
-        Raises:
-            AuthenticationError: The proxy wants a login.
-            Unavailable: It refuses, cannot reach the site, or answers in its name.
-
+        Check the whole answer to the request for a tunnel to a *port*: `AuthenticationError` if the proxy wants a
+        login, `Unavailable` if it refuses, cannot reach the site, or answers in its name.
         """
         head, end, more = arrived.partition(_END)
         if not end:
@@ -121,29 +102,27 @@ class Proxy:
             status, _, _ = parse_answer(head)
         except MalformedHead as error:
             raise Unavailable(f"the proxy {self} sent an answer that is not valid HTTP") from error
-        if status == 407:
-            raise self.make_login_error()
+        self.check_login(status)
         if status >= 500:
             raise Unavailable(f"the proxy {self} cannot reach the page's server: it answers {status}")
         if not 200 <= status < 300:
-            why = (
-                "" if port == 443 else "; many proxies allow only port 443: resolve='here' needs the port of http, too"
-            )
-            failure = Unavailable(
-                f"the proxy {self} refuses a tunnel (CONNECT) to port {port}: it answers {status}{why}"
-            )
+            why = "; many allow only port 443: resolve='here' needs the port of http, too" if port != 443 else ""
+            tunnel = f"a tunnel (CONNECT) to port {port}"
+            failure = Unavailable(f"the proxy {self} refuses {tunnel}: it answers {status}{why}")
             failure.temporary = False
             raise failure
         if more:
             raise Unavailable(f"the proxy {self} answers in the name of the page's server")
 
+    def check_login(self, status: int) -> None:
+        if status == 407:
+            raise self.make_login_error()
+
     def make_login_error(self) -> ServiceError:
         """Make the error for a proxy that wants a login, or another one."""
-        given = bool(self.user) or self.password is not None
-        return AuthenticationError(
-            f"the proxy {self} "
-            + ("does not accept the user and password in its URL" if given else f"asks for a login: proxy={_EXAMPLE}")
-        )
+        if self.user or self.password is not None:
+            return AuthenticationError(f"the proxy {self} does not accept the user and password in its URL")
+        return AuthenticationError(f"the proxy {self} asks for a login: proxy={_EXAMPLE}")
 
     @contextmanager
     def explain(self) -> Iterator[None]:
@@ -163,14 +142,8 @@ class Proxy:
 @dataclass(frozen=True)
 class Proxies:
     """
-    The proxies to leave through.
-
-    Args:
-        http: For http URLs.
-        https: For https URLs.
-        resolve: Who resolves the names of pages.
-        bypass: What is reached without a proxy, as ``NO_PROXY`` has it. This machine always is.
-
+    The proxies to leave through, by the scheme of the URL, and who resolves the names of pages. What *bypass*
+    lists, as ``NO_PROXY`` does, is reached without one. So is this machine.
     """
 
     http: Proxy | None
@@ -181,16 +154,8 @@ class Proxies:
     @classmethod
     def of(cls, proxy: Any, resolve: Any) -> Proxies | None:
         """
-        Return the proxies that the settings ask for; None for none.
-
-        Args:
-            proxy: The URL of a proxy, or ``environment`` for what ``HTTP_PROXY``, ``HTTPS_PROXY`` and ``NO_PROXY`` say
-                now.
-            resolve: Who resolves names.
-
-        Raises:
-            ConfigurationError: One of them is wrong or missing. The message does not show a password.
-
+        Return the proxies that the settings ask for, if any. What is wrong or missing is a `ConfigurationError` without
+        the password.
         """
         if proxy is None:
             if resolve is not None:
@@ -226,23 +191,14 @@ class Proxies:
 
 @dataclass(frozen=True)
 class Way:
-    """
-    How connections for URLs of one scheme leave.
-
-    Args:
-        proxies: The proxies.
-        scheme: The scheme.
-        is_service: Whether they lead to services, whose names are always the proxy's to resolve.
-
-    """
+    """How connections for URLs of one *scheme* leave. Names of services are always the proxy's to resolve."""
 
     proxies: Proxies
     scheme: str
     is_service: bool = False
 
     @property
-    def is_by_name(self) -> bool:
-        """Whether the proxy resolves names."""
+    def _is_by_name(self) -> bool:
         return self.is_service or self.proxies.resolve == "proxy"
 
     def find(self, host: str, port: int) -> Proxy | None:
@@ -251,22 +207,17 @@ class Way:
 
     def find_forwarder(self, host: str, port: int) -> Proxy | None:
         """Return the proxy that gets requests for a host instead of a request for a tunnel."""
-        return self.find(host, port) if self.is_by_name and self.scheme == "http" else None
+        return self.find(host, port) if self._is_by_name and self.scheme == "http" else None
 
     def needs_look_up(self, host: str) -> bool:
         """Return whether *host* is resolved and judged here, or only judged, if it is an address."""
-        return not self.is_by_name or parse_address(host) is not None
+        return not self._is_by_name or parse_address(host) is not None
 
 
 class Tunnel:
     """
-    Opens connections through a proxy, as an httpcore network backend does.
-
-    Args:
-        proxy: The proxy.
-        reach: Connects to it, within so many seconds.
-        bound: Makes a stream of the connection that heeds the deadline.
-
+    Opens connections through a proxy, as an httpcore network backend does: *reach* connects to it within so many
+    seconds, and *bound* makes a stream of the connection that heeds the deadline.
     """
 
     def __init__(self, proxy: Proxy, reach: Callable[[float | None], Any], bound: Callable[[Any], Any]) -> None:
@@ -289,14 +240,7 @@ class Tunnel:
 
 
 class AsyncTunnel:
-    """
-    The same on an event loop, where cancellation enforces the deadline.
-
-    Args:
-        proxy: The proxy.
-        reach: Connects to it.
-
-    """
+    """The same on an event loop, where cancellation enforces the deadline."""
 
     def __init__(self, proxy: Proxy, reach: Callable[[], Any]) -> None:
         self._proxy, self._reach = proxy, reach

@@ -130,14 +130,15 @@ class Sender:
         """
         if request.transport is not None:
             return self._wait(self._hand_over(request))
-        request = self.credentials.sign(request)
+        if request.guarded:
+            request = self.credentials.sign(request)
         client = self._client(request.guarded)
         if client is self._own_client:  # its sockets do not know our deadline
             return in_time(partial(self._send, client, request))
         return self._send(client, request)
 
     def _send(self, client: Any, request: Request) -> Response:
-        with translate_errors(request, self._find_proxy(request)) as answers:
+        with translate_errors(request, self._find_proxy(request) if self._proxies else None) as answers:
             each = object()  # each request is a client of its own: it does not matter who sends it
             exchange = partial(self._exchange, client, request, answers)
             return self._slots[request.guarded].hold(each, exchange, clamp(None))
@@ -167,9 +168,10 @@ class Sender:
             with translate_errors(request):
                 async with asyncio.timeout(clamp(None)):
                     return await self._await_transport(request)
-        request = self.credentials.sign(request)
+        if request.guarded:
+            request = self.credentials.sign(request)
         here = self._get_loop_clients()
-        with translate_errors(request, self._find_proxy(request)) as answers:
+        with translate_errors(request, self._find_proxy(request) if self._proxies else None) as answers:
             async with asyncio.timeout(clamp(None)), here.slots[request.guarded]:
                 for target in self._check_targets(request) if request.target is not None else ():
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
@@ -286,7 +288,7 @@ class Sender:
 
     def _find_proxy(self, request: Request) -> Proxy | None:
         """Return the proxy that *request* goes through, for errors."""
-        origin = find_origin(request.url) if self._proxies else None
+        origin = find_origin(request.url)
         return self._proxies.find(*origin) if self._proxies and origin else None
 
     def _build_request(self, client: Any, request: Request) -> Any:

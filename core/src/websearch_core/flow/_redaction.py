@@ -30,13 +30,7 @@ _CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|toke
 
 @dataclass(frozen=True, kw_only=True)
 class SecretRequest(Request):
-    """
-    A request with secrets in headers of any name.
-
-    Args:
-        secrets: The secrets.
-
-    """
+    """A request with *secrets* in headers of any name."""
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
 

@@ -119,12 +119,19 @@ class Credentials:
             sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
         return sent, tuple(filter(None, secrets))
 
+    def list_secrets(self) -> tuple[tuple[str, str, ApiKey], ...]:
+        """Return the secrets, each with its kind and its name."""
+        bearer = {} if self.bearer is None else {"": self.bearer}
+        kinds = {"bearer": bearer, "basic": dict([self.basic] if self.basic else ()), "headers": self.headers}
+        every: Any = {**kinds, "cookies": self.cookies}
+        return tuple((kind, name, every[kind][name]) for kind in every for name in sorted(every[kind]))
+
+    def __hash__(self) -> int:
+        return hash(self.list_secrets())
+
     def identify(self) -> tuple[Any, ...]:
         """Return what is the same only for the same credentials, and is secret too."""
-        named = {"bearer": self.bearer, "basic": self.basic and self.basic[1]}
-        own = [(name, _identify(key)) for name, key in named.items() if key is not None]
-        many = [sorted((name, _identify(key)) for name, key in one.items()) for one in (self.headers, self.cookies)]
-        return self.basic and self.basic[0], own, many
+        return tuple((kind, name, key.identity()) for kind, name, key in self.list_secrets())
 
 
 def _conceal(what: str, value: Any, check: Callable[[str], str]) -> ApiKey:
@@ -156,11 +163,6 @@ def _conceal_all(what: str, given: Any, check: Callable[[str], str]) -> dict[str
 def _own(key: Any, whose: str, option: str) -> ApiKey:
     assert isinstance(key, ApiKey)
     return key.owned(whose, option, ())
-
-
-def _identify(key: Any) -> str:
-    assert isinstance(key, ApiKey)
-    return key.identity()
 
 
 def _read(key: Any) -> str:

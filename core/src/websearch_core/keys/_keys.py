@@ -114,6 +114,11 @@ class ApiKey(SecretStr):
         return key
 
     @property
+    def is_kept_here(self) -> bool:
+        """Whether it is in the environment or a keyring of this machine."""
+        return isinstance(self._source, _Variable | _Keyring)
+
+    @property
     def origin(self) -> str:
         """Where the key comes from, such as the name of an environment variable. It is not secret."""
         if isinstance(self._source, _Keyring):

@@ -170,13 +170,7 @@ def needs_scripts(text: str, source: bytes) -> bool:
 def asks_for_login(text: str, source: bytes, url: str = "", asked: str = "") -> bool:
     """
     Return whether a page asks for a login and says little else, or is where another site sends those without one.
-
-    Args:
-        text: The text of the page, as Markdown.
-        source: Its HTML.
-        url: Its URL.
-        asked: The URL that was asked for, before redirects.
-
+    Its *text* is Markdown, and it was *asked* for by that URL, before redirects.
     """
     is_elsewhere = bool(url and asked) and find_origin(url) != find_origin(asked) and _LOGIN.match(url) is not None
     if len(text) > _MOST_TEXT or not (is_elsewhere or _PASSWORD.search(source[:_MOST_SOURCE])):

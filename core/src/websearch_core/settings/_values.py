@@ -150,8 +150,8 @@ def _hide(value: Any) -> Any:
     return ApiKey.hiding(SecretStr(value)) if isinstance(value, str) else value
 
 
-def _make_credentials(value: Any) -> Any:
-    """Return the credentials that a table of a settings file stands for."""
+def make_credentials(value: Any) -> Any:
+    """Return the credentials that a table stands for."""
     if not isinstance(value, Mapping):
         return value
     check_names(value, Credentials.__dataclass_fields__, ConfigurationError)
@@ -164,7 +164,7 @@ class HttpDefaults(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     library: Literal["httpx", "httpx2"] = "httpx"
-    credentials: dict[str, Annotated[InstanceOf[Credentials], BeforeValidator(_make_credentials)]] = Field(
+    credentials: dict[str, Annotated[InstanceOf[Credentials], BeforeValidator(make_credentials)]] = Field(
         default={}, repr=False, exclude=True
     )
     proxy: Annotated[InstanceOf[SecretStr] | None, BeforeValidator(_hide)] = Field(
