@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import pickle
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from websearch_core import Credentials, Http, WebSearch
 from websearch_core.errors import AccessDenied, ConfigurationError
 from websearch_core.index import Index, crawl
+from websearch_core.providers.crossref import Crossref
+from websearch_core.providers.wikipedia import Wikipedia
 from websearch_core.settings import Settings
 
 SECRET = "sesame-0123456789"
@@ -52,6 +55,19 @@ def test_what_is_wrong_is_an_error_without_the_secret(http, words):
     with pytest.raises(ConfigurationError, match=words) as caught:
         WebSearch("duckduckgo", http=Http(**http))
     assert SECRET not in f"{caught.value} {caught.value.__cause__}"
+
+
+@pytest.mark.parametrize(("provider", "name"), [(Crossref, "mailto"), (Wikipedia, "contact")])
+def test_a_contact_for_one_service_is_answered_with_the_line_for_all(provider, name, monkeypatch):
+    with pytest.raises(
+        ConfigurationError, match=rf"{name}: not an option; did you mean WebSearch\(http=Http\(contact="
+    ):
+        provider(**{name: "ann@bot.example"})
+    monkeypatch.setenv("WEB_SEARCH_PROVIDERS", json.dumps({provider.name: {name: "ann@bot.example"}}))
+    with pytest.raises(
+        ConfigurationError, match=rf"{name}: not an option; did you mean WebSearch\(http=Http\(contact="
+    ):
+        WebSearch("duckduckgo")
 
 
 @pytest.mark.parametrize("name", ["credentials", "proxy", "resolve", "contact"])

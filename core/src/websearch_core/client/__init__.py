@@ -142,7 +142,7 @@ class WebSearch:
         )
         self._http = http
         self._services_of: WebSearch | None = None  # whose connections to services are used, too
-        if settings.http.has_rules:
+        if settings.http.model_fields_set - {"library"}:
             _ = self._sender  # what is wrong with them shows now
 
     @cached_property

@@ -21,7 +21,7 @@ from .._text.urls import canonicalize, is_this_machine
 from ..errors import ConfigurationError, UnsafeURL
 from ..keys._environ import describe_variable, read_variable
 from ..keys._keys import KeyFromEnvironment, is_in_keyring
-from ..provider._declare import Destination, construct, environment, field_notes, find_found_file, is_secret
+from ..provider._declare import OF_HTTP, Destination, construct, environment, field_notes, find_found_file, is_secret
 from ._sources import ARGUMENT, DEFAULT, Option, Source, make_refusal
 
 _KEY = "api_key"
@@ -73,7 +73,7 @@ def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
 def _check_option(cls: type[Any], name: str, option: Option) -> None:
     where, fields = f"{option.source.place}: {option.source.key or name}", field_notes(cls)
     if name not in fields and name != _KEY:  # a key that is not needed is ignored, with a warning
-        raise ConfigurationError(f"{where}: not an option{suggest_name(name, fields)}")
+        raise ConfigurationError(f"{where}: not an option{suggest_name(name, fields, OF_HTTP)}")
     if name not in fields or is_secret(fields[name]):  # whose text may not be looked at here
         return
     try:

@@ -173,11 +173,6 @@ class HttpDefaults(BaseModel):
     resolve: Literal["here", "proxy"] | None = None
     contact: str | None = None
 
-    @property
-    def has_rules(self) -> bool:
-        """Whether anything of it can be wrong."""
-        return (self.credentials, self.proxy, self.resolve, self.contact) != ({}, None, None, None)
-
 
 SECRET_PARTS = frozenset({("http", "credentials"), ("http", "proxy")})
 _of_found = {"max_snippet_chars": (FoundFile(at_most=1_000),)}
