@@ -68,7 +68,7 @@ class OriginCredentials:
                 described.append((origin, credentials.identify()))
             except WebSearchError:
                 described.append((origin, os.urandom(16)))
-        return blake2b(repr(described).encode(), digest_size=32).hexdigest()
+        return blake2b(repr(described).encode(), digest_size=32).hexdigest() if described else ""
 
 
 def _parse_origin(entry: Any) -> tuple[Origin, str]:
