@@ -9,11 +9,35 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.browser.hostile.attacks import ATTACKS
-from tests.browser.hostile.site import SECRET
+from tests.browser.hostile.site import PUBLIC, SECRET
 from tests.browser.hostile.unguarded import open_unguarded
+from tests.faults.proxy import Proxy as LocalProxy
+from websearch_core._browser.render import Renderer
+from websearch_core._net import proxy as proxies
+from websearch_core._net.credentials import OriginCredentials
+from websearch_core._net.sender import Sender
+from websearch_core._text.urls import is_this_machine
 from websearch_core.errors import WebSearchError
+from websearch_core.flow import Request
+from websearch_core.keys import Credentials
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
+
+
+@pytest.fixture(params=["here", "proxy"])
+def behind(request, site, launch, guard, monkeypatch):
+    """``behind(url)`` renders as `render` does, with a login for the site, and through a proxy that knows it alone."""
+    monkeypatch.setattr(proxies, "is_this_machine", lambda host: host != PUBLIC and is_this_machine(host))
+    proxy = LocalProxy({f"{name}.example": PUBLIC for name in ("shop", "other", "www")})
+    login = OriginCredentials({site.origin: Credentials(bearer="sesame-0123456789")}, guard)
+    sender = Sender(guard, proxies=proxies.Proxies.of(proxy.url, request.param), credentials=login)
+    yield lambda url: sender.send(Request(url=url, guarded=True, transport=Renderer(launch=launch)))
+    proxy.close()
+    assert len(proxy.asked) > len(ATTACKS)
+
+
+def test_no_attack_reaches_an_internal_address_with_a_login_and_through_a_proxy(site, behind):
+    test_no_attack_reaches_an_internal_address(site, behind)
 
 
 def test_no_attack_reaches_an_internal_address(site, render):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -65,17 +65,34 @@ def serve(case: Case, ports: Ports) -> Iterator[tuple[Server, str]]:
         server.close()
 
 
-def call(case: Case, way: Way, ports: Ports, transport: Transport | None = None) -> Ending:
-    """Let a call meet the fault of *case*, over the default transport or another, such as the caller's own client."""
+def call(
+    case: Case,
+    way: Way,
+    ports: Ports,
+    transport: Transport | None = None,
+    send: Callable[[str], dict[str, Any]] | None = None,
+) -> Ending:
+    """
+    Let a call meet the fault of *case*.
+
+    Args:
+        case: What goes wrong.
+        way: Whether the call is blocking.
+        ports: Ports that never answer.
+        transport: Another transport than the default one, such as the caller's own client.
+        send: Returns other options of `Http` for the URL of the server.
+
+    """
     with serve(case, ports) as (server, base):
         second = Server([_BRAVE])
-        own = _make_own() if transport == "own client" else {}
-        if transport and transport != "own client":
-            own = {"http": Http(library=transport, verify=trust())}
-        web = _make(case, base, second.url, own)
+        if transport == "own client":
+            http = Http(client=httpx.Client(verify=trust()), async_client=httpx.AsyncClient(verify=trust()))
+        else:
+            http = Http(library=transport, verify=trust(), **(send(base) if send else {}))
+        web = _make(case, base, second.url, http)
         began = time.monotonic()
         try:
-            answer = _ask(web, case, way, base, own)
+            answer = _ask(web, case, way, base, http)
         except Exception as error:
             ending = _describe_error(error, len(server.requests), time.monotonic() - began)
         else:
@@ -107,12 +124,7 @@ def _is_as_expected(case: Case, answer: str) -> bool:
     return not case.text or answer == case.text
 
 
-def _make_own() -> dict[str, Any]:
-    """Make the clients of a caller who trusts the certificate of the tests."""
-    return {"http": Http(client=httpx.Client(verify=trust()), async_client=httpx.AsyncClient(verify=trust()))}
-
-
-def _make(case: Case, base: str, second: str, transport: dict[str, Any]) -> WebSearch:
+def _make(case: Case, base: str, second: str, http: Http) -> WebSearch:
     """Make a `WebSearch` with the defaults, except for the length of the pauses between attempts."""
     brave = {"api_key": "BSA-of-a-test-0123456789", "base_url": second}
     options: dict[str, dict[str, Any]] = {
@@ -131,26 +143,26 @@ def _make(case: Case, base: str, second: str, transport: dict[str, Any]) -> WebS
         timeout=case.limit,
         retry=Retry(wait_initial=0.01),
         settings=Settings(providers={name: options[name] for name in (*names, "direct")}),
-        **{"http": Http(verify=trust()), **transport},
+        http=http,
     )
 
 
-def _ask(web: WebSearch, case: Case, way: Way, base: str, own: dict[str, Any]) -> Any:
+def _ask(web: WebSearch, case: Case, way: Way, base: str, http: Http) -> Any:
     try:
         if way == "async":
-            return asyncio.run(_aask(web, case, base, own))
+            return asyncio.run(_aask(web, case, base, http))
         return web.read(f"{base}/page") if case.where == "page" else web.search("kelp")
     finally:
-        if own and own["http"].client:
-            own["http"].client.close()
+        if http.client:
+            http.client.close()
 
 
-async def _aask(web: WebSearch, case: Case, base: str, own: dict[str, Any]) -> Any:
+async def _aask(web: WebSearch, case: Case, base: str, http: Http) -> Any:
     try:
         return await (web.aread(f"{base}/page") if case.where == "page" else web.asearch("kelp"))
     finally:
-        if own and own["http"].async_client:
-            await own["http"].async_client.aclose()
+        if http.async_client:
+            await http.async_client.aclose()
 
 
 def _describe_answer(answer: Any, requests: int, seconds: float) -> Ending:

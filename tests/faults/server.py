@@ -80,6 +80,7 @@ class Server:
         others: The answers to all other requests, one after the other; the last is repeated. None: 404.
         tls: Makes it a server for https.
         reply: Makes the answer to each request that has none.
+        address: Where it listens.
 
     """
 
@@ -88,6 +89,7 @@ class Server:
         others: Sequence[Answer] | None = None,
         tls: ssl.SSLContext | None = None,
         reply: Callable[[Received], Answer] | None = None,
+        address: str = "127.0.0.1",
     ) -> None:
         self.answers: dict[str, Answer] = {}
         self.requests: list[Received] = []
@@ -97,10 +99,10 @@ class Server:
         self._tls = tls
         self._reply = reply
         self._lock = threading.Lock()
-        self._listening = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self._listening = socket.create_server((address, 0), backlog=256)
         self._open: set[socket.socket] = set()
         self.port = self._listening.getsockname()[1]
-        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
+        self.url = f"{'https' if tls else 'http'}://{address}:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property

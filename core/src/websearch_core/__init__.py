@@ -36,12 +36,14 @@ if typing.TYPE_CHECKING:
     from ._registry import register
     from .client import WebSearch
     from .errors import ServiceError, WebSearchError
+    from .keys import Credentials
     from .models import Page, SearchQuery, SearchResponse, SearchResult
     from .settings import Http, Timeout
 
     __version__: str
 
 __all__ = [
+    "Credentials",
     "Http",
     "Page",
     "SearchQuery",
@@ -55,6 +57,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Credentials": "keys",
     "Http": "settings",
     "Page": "models",
     "SearchQuery": "models",

@@ -333,10 +333,10 @@ class WebSearchTool(_WebTool):
             search.
         max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a LangGraph graph, or elsewhere the
             conversation. Then each call is an error that tells the model to finish.
-        configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``provider``,
-            ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``, ``read_options``; or
-            a mapping from each to the key that it has there, or of ``provider`` and ``reader`` to those that a run may
-            choose among. A key that is a ``SecretStr``, or has two underscores before its name, is kept out of
+        configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``credentials``,
+            ``provider``, ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``,
+            ``read_options``; or a mapping from each to the key that it has there, or of ``provider`` and ``reader`` to
+            those that a run may choose among. A key that is a ``SecretStr``, or has two underscores before its name, is kept out of
             checkpoints and traces.
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
             for models of Anthropic, which cite them by themselves.

@@ -130,8 +130,9 @@ class WebSearchToolSpec(BaseToolSpec):
         max_uses: Maximum number of calls of both tools together in one run of an agent or workflow; outside of any, of
             this spec. Then each call is an error that tells the model to finish.
         configurable: The options that `configure` may set for the conversation of a `Context`: ``api_key``,
-            ``provider``, ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``,
-            ``read_options``; or a mapping, of ``provider`` and ``reader`` to those that may be chosen.
+            ``credentials``, ``provider``, ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``,
+            ``search_options``, ``read_options``; or a mapping, of ``provider`` and ``reader`` to those that may be
+            chosen.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:

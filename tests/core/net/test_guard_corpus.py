@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from websearch_core._net.credentials import OriginCredentials
 from websearch_core._net.guard import Guard, verdict
+from websearch_core._net.proxy import Proxies
 from websearch_core._net.sender import Sender
+from websearch_core._text.urls import parse_address
 from websearch_core.errors import UnsafeURL
 from websearch_core.flow import Request, arun, run
+from websearch_core.keys import Credentials
 from websearch_core.models import Page
 from websearch_core.providers.direct import Direct
 
@@ -93,18 +97,73 @@ class AsyncWire(Wire):
         return self.connect(host)
 
 
+class ProxyWire:
+    """The same for a wire that leads to a proxy: notes what it is asked for, and what each request holds."""
+
+    def __init__(self, core, is_async):
+        self.dialled, self.asked, self.sent, self.answers = [], [], [], []
+        wire = self
+
+        def answer(stream, data):
+            head, stream.unread = stream.unread, b""
+            if head.startswith(b"CONNECT "):
+                wire.asked.append(head.split()[1].decode())
+                stream.place = wire.asked[-1]
+                return b"HTTP/1.1 200 OK\r\n\r\n"
+            if not head:
+                return b""
+            if not stream.place:
+                wire.asked.append(head.split()[1].decode().partition("://")[2].partition("/")[0])
+            wire.sent.append(head)
+            return wire.answers.pop(0) if wire.answers else PAGE
+
+        class Stream(core.MockStream):
+            unread, place = b"", ""
+
+            def write(self, data, timeout=None):
+                self.unread += data
+
+            def read(self, size, timeout=None):
+                return answer(self, size)
+
+        class AsyncStream(core.AsyncMockStream):
+            unread, place = b"", ""
+
+            async def write(self, data, timeout=None):
+                self.unread += data
+
+            async def read(self, size, timeout=None):
+                return answer(self, size)
+
+        self._stream = AsyncStream if is_async else Stream
+        self.connect_tcp = self._aconnect if is_async else self._connect
+
+    def _connect(self, host, port, timeout=None, **options):
+        self.dialled.append(host)
+        return self._stream([])
+
+    async def _aconnect(self, host, port, timeout=None, **options):
+        return self._connect(host, port)
+
+
 class Reader:
     """The reader ``direct`` with a real `Sender` and the default guard; only the wire is fake."""
 
-    def __init__(self, library, colour, allow=(), own=None):
+    def __init__(self, library, colour, allow=(), own=None, resolve=None, credentials=None):
         core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
         self.names = Names()
         kind = "async_client" if colour == "async" else "client"
-        self._sender = Sender(Guard.allowing(allow, resolve=self.names), library=library, **{kind: own} if own else {})
+        guard = Guard.allowing(allow, resolve=self.names)
+        proxies = Proxies.of("http://192.0.2.1:3128", resolve) if resolve else None
+        logins = OriginCredentials(credentials or {}, guard)
+        self._sender = Sender(guard, library=library, proxies=proxies, credentials=logins, **{kind: own} if own else {})
         self._runner = asyncio.Runner() if colour == "async" else None
         self.wire = AsyncWire(core.AsyncMockStream) if self._runner else BlockingWire(core.MockStream)
         client = self._runner.run(self._async_client()) if self._runner else self._sender._client(guarded=True)
-        client._client._transport._pool.inner._network_backend._inner = self.wire
+        if resolve or credentials:
+            self.wire = ProxyWire(core, is_async=bool(self._runner))
+        for transport in (client._client._transport, *client._client._mounts.values()):
+            transport._pool.inner._network_backend._inner = self.wire
 
     async def _async_client(self):
         return await self._sender._get_loop_clients().client(guarded=True)
@@ -134,13 +193,14 @@ class Reader:
 
     def forget(self):
         self.names.forget()
-        self.wire.dialled.clear()
-        self.wire.answers.clear()
+        for noted in ("dialled", "answers", "asked", "sent"):
+            getattr(self.wire, noted, []).clear()
 
     def read(self, url):
+        direct = Direct(allow_downgrade=True)
         if self._runner:
-            return self._runner.run(arun(Direct().read(url), self._sender.asend))
-        return run(Direct().read(url), self._sender.send)
+            return self._runner.run(arun(direct.read(url), self._sender.asend))
+        return run(direct.read(url), self._sender.send)
 
     def outcome(self, url):
         """Read *url* with a fresh resolver, and return the page or any exception."""
@@ -149,11 +209,11 @@ class Reader:
         except Exception as error:  # the tests look at it
             return error
 
-    def redirected(self, url):
+    def redirected(self, url, scheme="http"):
         """Read a public page that redirects to *url*; a second request for it gets a page."""
         self.forget()
         self.wire.answers.append(redirect(url))
-        return self.outcome(f"http://{START}/")
+        return self.outcome(f"{scheme}://{START}/")
 
     def close(self):
         self._sender.close()
@@ -362,3 +422,93 @@ def test_an_origin_allowed_over_one_scheme_is_not_reached_over_the_other(holed, 
     assert not reader.handed_over(refused)
     if allowed.startswith("http:"):  # there is no TLS on this wire
         assert reader.outcome(f"{allowed}/").content == "hello"
+
+
+SECRET = "sesame-0123456789"
+LOGIN = {f"https://{START}": Credentials(bearer=SECRET, headers={"X-Wiki": SECRET}, cookies={"sid": SECRET})}
+
+
+@pytest.fixture
+def behind(colour, monkeypatch):
+    """Make a `Reader` behind a proxy, with credentials for the public page."""
+    monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
+    made = []
+
+    def make(resolve):
+        made.append(Reader("httpx", colour, resolve=resolve, credentials=LOGIN))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def hosts_of(asked):
+    return [place.rpartition(":")[0].strip("[]") if ":" in place else place for place in asked]
+
+
+def is_address(host):
+    return parse_address(host) is not None
+
+
+def test_a_proxy_is_asked_for_nothing_forbidden_if_names_are_resolved_here(behind):
+    reader = behind("here")
+    asked = {}
+    for label in ("block", "invalid"):
+        for url in rows(label):
+            reader.forget()
+            outcome = reader.outcome(url)
+            if reader.wire.dialled or not isinstance(outcome, UnsafeURL) or (label == "invalid" and reader.names.asked):
+                asked[url] = reader.wire.asked, outcome
+
+    assert asked == {}
+    for url in rows("allow"):
+        reader.forget()
+        assert isinstance(reader.outcome(url), Page), url
+        (host,) = hosts_of(reader.wire.asked)
+        assert verdict(host) is None, url
+        assert reader.wire.dialled == ["192.0.2.1"]
+
+
+def test_a_proxy_that_resolves_is_asked_for_names_only_that_nothing_here_forbids(behind):
+    """What its owner has to refuse: names that only their addresses give away."""
+    reader = behind("proxy")
+    left = []
+    for label in ("block", "invalid"):
+        for url in rows(label):
+            reader.forget()
+            outcome = reader.outcome(url)
+            assert reader.names.asked == [], url
+            if not isinstance(outcome, UnsafeURL):
+                (host,) = hosts_of(reader.wire.asked)
+                left.append((label, host))
+    for url in rows("allow"):
+        reader.forget()
+        assert isinstance(reader.outcome(url), Page), url
+        assert len(reader.wire.asked) == 1
+
+    assert [host for _, host in left if is_address(host)] == []
+    assert {label for label, _ in left} == {"block"}
+    addresses = {host: reader.names.table.get(host, reader.names.table["_default"]) for _, host in left}
+    assert [host for host, found in addresses.items() if isinstance(found, list) and all(map(is_public, found))] == []
+
+
+def is_public(address):
+    return verdict(address) is None
+
+
+@pytest.mark.parametrize("colour", ["blocking"])
+@pytest.mark.parametrize("resolve", [None, "here", "proxy"])
+def test_no_redirect_takes_credentials_along_or_leads_where_the_url_would_not(behind, resolve):
+    reader, led, followed = behind(resolve), [], 0
+    for label in ("block", "allow"):
+        for url in filter(fits_a_header, rows(label)):
+            reader.redirected(url, "https")
+            first, *others = reader.wire.sent
+            followed += bool(others)
+            assert first.count(SECRET.encode()) == 3
+            if any(SECRET.encode() in one for one in others) or (label == "block" and others and resolve != "proxy"):
+                led.append((url, others))
+
+    assert led == []
+    assert followed >= len(list(filter(fits_a_header, rows("allow"))))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.client._selection import build_provider
 from websearch_core.models import SearchQuery
 from websearch_core.providers.crossref import Crossref
-from websearch_core.settings import Settings
 from websearch_core.testing import SECRET, play, reply
 
 
@@ -21,16 +19,9 @@ def result_of(**item):
     return result
 
 
-def test_the_address_and_the_token_of_members_are_sent():
+def test_the_token_of_members_is_sent():
     assert request_of().headers == {}
-    assert request_of(Crossref(mailto="ada@harbour.example")).params["mailto"] == "ada@harbour.example"
     assert request_of(Crossref(api_key=SECRET)).headers == {"Crossref-Plus-API-Token": f"Bearer {SECRET}"}
-
-
-def test_the_address_comes_from_the_environment(monkeypatch):
-    monkeypatch.setenv("CROSSREF_MAILTO", "ada@harbour.example")
-
-    assert build_provider("crossref", Settings.load()).mailto == "ada@harbour.example"
 
 
 def test_dates_are_filters():

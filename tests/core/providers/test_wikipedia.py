@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import BadRequest, RateLimited, Unavailable, UnsupportedOption
+from websearch_core.errors import AuthenticationError, BadRequest, RateLimited, Unavailable, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.wikipedia import Wikipedia
 from websearch_core.testing import play, reply
@@ -43,11 +43,9 @@ def test_another_wiki_has_one_language():
         request_of(harbour, language="de")
 
 
-def test_the_user_agent_says_whose_program_it_is():
-    agent = request_of(Wikipedia(contact="ada@harbour.example")).headers["User-Agent"]
-
-    assert agent == "websearch-core (+https://pypi.org/project/websearch-core; ada@harbour.example)"
-    assert "None" not in request_of().headers["User-Agent"]
+def test_a_refusal_names_the_contact():
+    with pytest.raises(AuthenticationError, match=r"who runs a program: WebSearch\(http=Http\(contact="):
+        play(Wikipedia().search(SearchQuery.of("tides")), reply("Please set a user-agent", 403))
 
 
 @pytest.mark.parametrize(

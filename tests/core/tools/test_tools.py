@@ -13,7 +13,7 @@ import httpx
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from websearch_core import Http, SearchResponse, SearchResult, WebSearch
+from websearch_core import Credentials, Http, SearchResponse, SearchResult, WebSearch
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, MissingKey
 from websearch_core.models._domains import Domains
 from websearch_core.settings import Settings
@@ -543,6 +543,50 @@ class TestTenants:
         with pytest.raises(ConfigurationError, match=words) as raised:
             self.make(*options).find(options)
         assert "SEKRET" not in str(raised.value)
+
+    def test_a_run_brings_credentials_for_origins_that_the_developer_opens(self):
+        wiki, docs = "https://wiki.corp", "https://docs.corp"
+        own = Http(proxy="http://proxy.corp:3128", resolve="here", credentials={
+            origin: Credentials(bearer="of-the-developer") for origin in (wiki, docs)
+        })  # fmt: skip
+        tenants = self.make("credentials", internal=[wiki, docs], http=own)
+        given = {wiki: {"bearer": "of-ann-012345", "headers": {"X-Team": "a"}}}
+        ann, bob = tenants.find({"credentials": given}), tenants.find({"credentials": {wiki: {"bearer": "of-bob"}}})
+
+        def sent(web, origin):
+            return web._sender.credentials.find(f"{origin}/a").make_headers()[0]["Authorization"]
+
+        assert [sent(web, wiki) for web in (ann, bob)] == ["Bearer of-ann-012345", "Bearer of-bob"]
+        assert {sent(web, docs) for web in (ann, bob)} == {sent(tenants.web, wiki)} == {"Bearer of-the-developer"}
+        assert tenants.find({"credentials": {wiki: Credentials(bearer="of-bob")}}) is bob
+        assert tenants.find({"credentials": given}) is ann
+        assert len({web._describe_call()["caller"].policy for web in (ann, bob, tenants.web)}) == 3
+        assert ann._sender._proxies == tenants.web._sender._proxies is not None
+        assert "of-ann" not in repr(tenants) + repr(vars(ann)) + repr(tenants._made)
+        assert b"of-ann" not in pickle.dumps(ann)
+
+    @pytest.mark.parametrize(
+        ("given", "words"),
+        [
+            ({"https://wiki.corp": {"bearer": "env:HOME"}}, "may not name an environment variable or a keyring"),
+            ({"https://wiki.corp": {"cookies": {"sid": " env:HOME"}}}, "may not name an environment variable"),
+            ({"https://wiki.corp": {"basic": ["ann", "keyring:a/b"]}}, "may not name an environment variable"),
+            ({"https://wiki.corp": Credentials(headers={"X-Key": "env:HOME"})}, "may not name an environment variable"),
+            ({"https://other.corp": {"bearer": "SEKRET-0123"}}, "https://other.corp is not opened"),
+            ({"http://site.example": {"bearer": "SEKRET-0123"}}, "unencrypted"),
+            ({"https://wiki.corp": {"token": "SEKRET-0123"}}, "unknown argument: token"),
+            ({"https://wiki.corp": "SEKRET-0123"}, "a run gives"),
+            ("SEKRET-0123", "a run gives"),
+            ({7: {"bearer": "SEKRET-0123"}}, "not an origin"),
+        ],
+        ids=repr,
+    )
+    def test_what_a_run_may_not_log_in_with_is_an_error_without_the_secret(self, given, words, monkeypatch):
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: name)  # as if the package keyring were installed
+        tenants = self.make("credentials", internal=["https://wiki.corp"])
+        with pytest.raises(ConfigurationError, match=words) as raised:
+            tenants.find({"credentials": given})
+        assert "SEKRET" not in f"{raised.value} {raised.value.__cause__}"
 
     def test_without_a_key_of_the_developer_each_run_has_to_bring_one(self):
         tenants = Tenants(None, {"provider": "tavily"}, ("api_key",))

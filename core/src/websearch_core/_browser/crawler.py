@@ -18,6 +18,7 @@ from .launch import NETWORK_FLAGS, find_own_user
 if TYPE_CHECKING:
     from .._net.guard import Guard
     from .._net.lookup import Line
+    from .._net.proxy import Proxies
 
 MISSING = "crawl4ai needs the base_url of a server, or its package: pip install 'websearch-core[crawl4ai]'"
 _MAX_SECONDS = 90.0  # for a page without a deadline, with the start of its browser
@@ -35,12 +36,15 @@ class Crawler:
     milliseconds: int
     max_length: int
 
-    def __call__(self, request: Request, guard: Guard, line: Line) -> Future[Response]:
+    def __call__(
+        self, request: Request, guard: Guard, line: Line, proxies: Proxies | None = None, _credentials: Any = None
+    ) -> Future[Response]:
+        """It gets no credentials: the library has nowhere to put them."""
         from .host import host
 
-        return host.submit(lambda: self._crawl(request.url, guard, line))
+        return host.submit(lambda: self._crawl(request.url, guard, line, proxies))
 
-    async def _crawl(self, url: str, guard: Guard, line: Line) -> Response:
+    async def _crawl(self, url: str, guard: Guard, line: Line, proxies: Proxies | None) -> Response:
         try:
             import crawl4ai  # type: ignore[import-not-found,unused-ignore]
         except ImportError as error:
@@ -51,7 +55,7 @@ class Crawler:
             with time_limit(_MAX_SECONDS):
                 async with asyncio.timeout(time_left()):
                     address = await find_own_address()
-                    async with Gate(guard, line, address=address, user=find_own_user()) as gate:
+                    async with Gate(guard, line, address=address, proxies=proxies, user=find_own_user()) as gate:
                         browser = crawl4ai.BrowserConfig(**_browser_options(gate.url, address))
                         result = await _run(crawl4ai, browser, url, self._page_options(crawl4ai))
                         refused = gate.find_error(url) or gate.find_error(str(result.redirected_url or url))

@@ -23,13 +23,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from .._net.credentials import OriginCredentials
 from .._net.gate import Gate, Limits, find_own_address
 from .._net.guard import Guard
 from .._net.lookup import FOR_PAGES, Line
+from .._net.proxy import Proxies
 from .._runtime.forks import start_over_after_fork
 from .._runtime.threads import start_thread
 from ..errors import BadResponse, TooLarge, Unavailable, WebSearchError
 from .launch import Launch, Process
+from .login import Login
 from .pipe import CommandFailed, Connection, Gone, Session
 from .tab import Tab
 
@@ -66,7 +69,16 @@ class Browser:
         return not (failed or self._is_broken)
 
     @asynccontextmanager
-    async def open_tab(self, guard: Guard, line: Line, limits: Limits, max_size: int) -> AsyncIterator[Tab]:
+    async def open_tab(
+        self,
+        guard: Guard,
+        line: Line,
+        limits: Limits,
+        max_size: int,
+        *,
+        proxies: Proxies | None = None,
+        credentials: OriginCredentials | None = None,
+    ) -> AsyncIterator[Tab]:
         """
         Open an empty page, once one of the slots for pages is free, and drop it with all it had at the end.
 
@@ -77,10 +89,12 @@ class Browser:
             await asyncio.shield(self._started)
             self._wake()
             try:
-                async with Gate(guard, line, limits, address=self._address, user=self._user) as gate:
+                async with Gate(guard, line, limits, address=self._address, proxies=proxies, user=self._user) as gate:
                     tab = await self._make_tab(gate)
                     try:
                         await tab.set_up(max_size)
+                        if credentials:
+                            await Login(tab, credentials).begin()
                         yield tab
                     finally:
                         gate.shut()

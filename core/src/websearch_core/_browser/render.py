@@ -12,13 +12,16 @@ from .._runtime.deadline import time_left, time_limit
 from .._text.media_types import HTML
 from ..errors import TimedOut
 from ..flow import Request, Response
+from ..flow._redaction import SecretRequest, redact_response, without_keys
 from .capture import Capture, capture
 from .launch import Launch
 from .snapshot import show
 
 if TYPE_CHECKING:
+    from .._net.credentials import OriginCredentials
     from .._net.guard import Guard
     from .._net.lookup import Line
+    from .._net.proxy import Proxies
     from .tab import Document, Tab
 
 _MAX_SECONDS = 60.0  # for a page without a deadline
@@ -54,12 +57,21 @@ class Renderer:
     max_traffic: int = 20 * 2**20
     captures: tuple[Capture, ...] = ()
 
-    def __call__(self, request: Request, guard: Guard, line: Line) -> Future[Response]:
+    def __call__(
+        self,
+        request: Request,
+        guard: Guard,
+        line: Line,
+        proxies: Proxies | None = None,
+        credentials: OriginCredentials | None = None,
+    ) -> Future[Response]:
         from .host import host
 
-        return host.submit(lambda: self._render(request, guard, line))
+        return host.submit(lambda: self._render(request, guard, line, proxies, credentials))
 
-    async def _render(self, request: Request, guard: Guard, line: Line) -> Response:
+    async def _render(
+        self, request: Request, guard: Guard, line: Line, proxies: Proxies | None, credentials: OriginCredentials | None
+    ) -> Response:
         from .._net.gate import Limits
         from .host import host
 
@@ -68,12 +80,25 @@ class Renderer:
             with time_limit(_MAX_SECONDS):
                 async with asyncio.timeout(time_left()):
                     browser = host.get_browser(self.launch)
-                    async with browser.open_tab(guard, line, limits, request.max_bytes) as tab:
+                    async with browser.open_tab(
+                        guard, line, limits, request.max_bytes, proxies=proxies, credentials=credentials
+                    ) as tab:
                         return await self._read(tab, guard, request)
         except TimeoutError as error:
             raise TimedOut("the page did not render within the time allowed") from error
 
     async def _read(self, tab: Tab, guard: Guard, request: Request) -> Response:
+        answer = await self._show(tab, guard, request)
+        secrets = tuple(tab.secrets)
+        if not secrets:
+            return answer
+        files = {
+            name: without_keys(data.decode(), secrets).encode() if name.endswith(".html") else data
+            for name, data in answer.files.items()
+        }
+        return redact_response(replace(answer, files=files), SecretRequest(url=request.url, secrets=secrets))
+
+    async def _show(self, tab: Tab, guard: Guard, request: Request) -> Rendered:
         document = await tab.goto(request.url)
         if document.media_type not in HTML:
             return _answer(document, b"")

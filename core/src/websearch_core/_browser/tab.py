@@ -80,6 +80,8 @@ class Tab:
         self._max_size = 0
         self._max_requests = gate.limits.requests
         self._world = 0
+        self.listener: Callable[[str, dict[str, Any]], None] | None = None  # hears every event first
+        self.secrets: set[str] = set()  # those that it was sent with
         self._tasks: set[asyncio.Task[Any]] = set()
         self._connection.listen(session.id, self._hear)
 
@@ -229,7 +231,7 @@ class Tab:
         """Close a popup: another page in this context."""
         if kind == "page" and target != self.target:
             self.note("a popup was closed")
-            self._start(self._connection.send("Target.closeTarget", {"targetId": target}))
+            self.start(self._connection.send("Target.closeTarget", {"targetId": target}))
 
     def hear_of_download(self) -> None:
         """Note a download, which the context refuses."""
@@ -241,7 +243,7 @@ class Tab:
         answer = await self.send("Page.createIsolatedWorld", world, timeout=timeout)
         self._world = int(answer["executionContextId"])
 
-    def _start(self, work: Any) -> None:
+    def start(self, work: Any) -> None:
         """Do *work* beside what is being done; its failure shows elsewhere."""
 
         async def quietly() -> None:
@@ -252,6 +254,8 @@ class Tab:
         task.add_done_callback(self._tasks.discard)
 
     def _hear(self, event: str, params: dict[str, Any]) -> None:
+        if self.listener is not None:
+            self.listener(event, params)
         match event:
             case "Network.requestWillBeSent":
                 self._begin(params)
@@ -284,7 +288,7 @@ class Tab:
         if network.requests == self._max_requests + 1 and not self.stopped:
             self.gate.spend("requests")
             self.note(f"the page made more than {self._max_requests} requests: the rest were refused")
-            self._start(self.stop_scripts())
+            self.start(self.stop_scripts())
 
     def _take_document(self, params: dict[str, Any]) -> None:
         if params.get("type") != "Document" or params.get("frameId") != self.target:
@@ -303,7 +307,7 @@ class Tab:
         self._size += int(params.get("dataLength", 0))
         if self._size > self._max_size and not self.truncated:
             self.truncated = True
-            self._start(self.send("Page.stopLoading"))
+            self.start(self.send("Page.stopLoading"))
 
     def _fail(self, params: dict[str, Any]) -> None:
         if self.document is None or params.get("requestId") != self.document.loader:
@@ -313,8 +317,8 @@ class Tab:
         self._dialogs += 1
         self.note("a dialog was dismissed")
         if self._dialogs > _MAX_DIALOGS and not self.stopped:
-            self._start(self.stop_scripts())
-        self._start(self.send("Page.handleJavaScriptDialog", {"accept": False}))
+            self.start(self.stop_scripts())
+        self.start(self.send("Page.handleJavaScriptDialog", {"accept": False}))
 
     def _check_mark(self) -> None:
         """Raise our own refusal of the main document, which looks like an answer of the site."""

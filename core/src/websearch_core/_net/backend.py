@@ -11,14 +11,16 @@ from __future__ import annotations
 import asyncio
 import math
 from contextlib import nullcontext, suppress
+from functools import partial
 from typing import Any, cast
 
 from .._runtime.deadline import _MIN_TIMEOUT, clamp
 from .._runtime.scope import current_call
-from ..errors import TimedOut, Unavailable
+from ..errors import AuthenticationError, TimedOut, Unavailable
 from .guard import Guard
 from .head import HeadBound
 from .lookup import Line
+from .proxy import AsyncTunnel, Proxy, Tunnel, Way
 from .resolve import aresolve, resolve
 
 _MAX_WAITING = 2**16  # bytes that are kept to be sent together
@@ -32,17 +34,39 @@ class GuardedBackend:
     deadline. *inner* is that of *core*, which is ``httpcore`` or ``httpcore2``.
     """
 
-    def __init__(self, core: Any, inner: Any, guard: Guard | None, line: Line) -> None:
-        self._core, self._inner, self._guard, self._line = core, inner, guard, line
+    def __init__(self, core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None = None) -> None:
+        self._core, self._inner, self._guard, self._line, self._way = core, inner, guard, line, way
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
-        addresses = resolve(self._line, self._guard, _decode_host(host), port, timeout)
+        return _Stream(self._core, self._connect(_decode_host(host), port, timeout, options))
+
+    def _connect(self, host: str, port: int, timeout: float | None, options: dict[str, Any]) -> Any:
+        proxy = self._way.find(host, port) if self._way else None
+        addresses, inner = [host], self._inner
+        if self._way is None or proxy is None or self._way.needs_look_up(host):
+            addresses = resolve(self._line, self._guard, host, port, timeout)
+        if proxy is not None and self._way is not None:
+            reach = partial(self._reach, proxy, options)
+            if self._way.find_forwarder(host, port):
+                with proxy.explain():
+                    return reach(timeout)
+            inner = Tunnel(proxy, reach, partial(_Stream, self._core))
+        return self._try_each(inner, addresses, port, timeout, options)
+
+    def _reach(self, proxy: Proxy, options: dict[str, Any], timeout: float | None) -> Any:
+        addresses = resolve(self._line, None, proxy.host, proxy.port, timeout)
+        return self._try_each(self._inner, addresses, proxy.port, timeout, options)
+
+    @staticmethod
+    def _try_each(inner: Any, addresses: list[str], port: int, timeout: float | None, options: dict[str, Any]) -> Any:
         failure: Exception | None = None
         for n, address in enumerate(addresses):
             share = (clamp(timeout) or math.inf) / (len(addresses) - n)
             try:
                 allowed = max(share, _MIN_TIMEOUT) if share < math.inf else None
-                return _Stream(self._core, self._inner.connect_tcp(address, port, allowed, **options))
+                return inner.connect_tcp(address, port, allowed, **options)
+            except AuthenticationError:  # of a proxy, which would say the same of the next address
+                raise
             except Exception as error:  # noqa: BLE001 - of any kind: the next address may work
                 failure = error
         raise failure or Unavailable("the name has no address")
@@ -101,18 +125,36 @@ class _Stream:
 class AsyncGuardedBackend:
     """The same backend on an event loop, where cancellation enforces the deadline."""
 
-    def __init__(self, inner: Any, guard: Guard | None, line: Line) -> None:
-        self._inner, self._guard, self._line = inner, guard, line
+    def __init__(self, inner: Any, guard: Guard | None, line: Line, way: Way | None = None) -> None:
+        self._inner, self._guard, self._line, self._way = inner, guard, line, way
 
     async def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
+        host = _decode_host(host)
+        proxy = self._way.find(host, port) if self._way else None
         try:
             async with asyncio.timeout(timeout):
-                addresses = await aresolve(self._line, self._guard, _decode_host(host), port)
-                return await self._race(addresses, port, options)
+                return await self._connect(host, port, proxy, options)
         except TimeoutError as error:
-            raise TimedOut("no connection within the time allowed") from error
+            through = f" through the proxy {proxy}" if proxy else ""
+            raise TimedOut(f"no connection{through} within the time allowed") from error
 
-    async def _race(self, addresses: list[str], port: int, options: dict[str, Any]) -> Any:
+    async def _connect(self, host: str, port: int, proxy: Proxy | None, options: dict[str, Any]) -> Any:
+        addresses, inner = [host], self._inner
+        if self._way is None or proxy is None or self._way.needs_look_up(host):
+            addresses = await aresolve(self._line, self._guard, host, port)
+        if proxy is not None and self._way is not None:
+            reach = partial(self._reach, proxy, options)
+            if self._way.find_forwarder(host, port):
+                with proxy.explain():
+                    return await reach()
+            inner = AsyncTunnel(proxy, reach)
+        return await self._race(inner, addresses, port, options)
+
+    async def _reach(self, proxy: Proxy, options: dict[str, Any]) -> Any:
+        addresses = await aresolve(self._line, None, proxy.host, proxy.port)
+        return await self._race(self._inner, addresses, proxy.port, options)
+
+    async def _race(self, inner: Any, addresses: list[str], port: int, options: dict[str, Any]) -> Any:
         """Race the judged addresses (Happy Eyeballs, RFC 8305): the first connection wins, the others are closed."""
         attempts: set[asyncio.Task[Any]] = set()
         failure: BaseException | None = None
@@ -120,7 +162,7 @@ class AsyncGuardedBackend:
         try:
             while waiting or attempts:
                 if waiting:
-                    connect = self._inner.connect_tcp(waiting.pop(0), port, timeout=None, **options)
+                    connect = inner.connect_tcp(waiting.pop(0), port, timeout=None, **options)
                     attempts.add(asyncio.ensure_future(connect))
                 done, attempts = await asyncio.wait(
                     attempts, timeout=_STAGGER if waiting else None, return_when=asyncio.FIRST_COMPLETED
@@ -130,6 +172,8 @@ class AsyncGuardedBackend:
                         attempts |= done - {attempt}
                         return attempt.result()
                     failure = attempt.exception()
+                    if isinstance(failure, AuthenticationError):  # of a proxy, which would say the same again
+                        waiting.clear()
         finally:
             for attempt in attempts:
                 attempt.add_done_callback(_close_loser)

@@ -9,6 +9,7 @@ pytest-httpx and OpenTelemetry at the transport, respx at the connection below i
 from __future__ import annotations
 
 import importlib
+import re
 import ssl
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -16,11 +17,14 @@ from importlib.metadata import version
 from json import JSONEncoder
 from typing import Any, Literal
 
+from .._text.urls import is_web_url, serialize
+from ..errors import ConfigurationError
 from .backend import AsyncGuardedBackend, GuardedBackend
 from .certificates import trusted
 from .guard import Guard
 from .lookup import Line
 from .pool import KEPT, AsyncPool, Pool
+from .proxy import Proxies, Way
 from .stream import AsyncioBackend
 
 Library = Literal["httpx", "httpx2"]
@@ -30,6 +34,10 @@ _CORES = {"httpx": "httpcore", "httpx2": "httpcore2"}
 _MAX_IDLE = 20  # connections to the servers of pages
 _WITH_BODY = {"POST", "PUT", "PATCH"}  # they state the length of their body even if it is empty
 _to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_EMAIL = re.compile(
+    r"(?:mailto:)?[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"
+)
+_HOME = "https://pypi.org/project/websearch-core"
 MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
 
 
@@ -40,26 +48,41 @@ class DirectClient:
     Args:
         library: Which HTTP library to use.
         verify: Which certificates to trust; by default, those of the HTTP library.
-        guard: The policy for pages; None for services, which may use the proxies of the environment.
+        guard: The policy for pages; None for services, which use the proxies of the environment if no other are given.
         line: The queue for look-ups of names.
+        proxies: The proxies to go through.
 
     """
 
     _kind: Kind = "Client"
+    _transport = "HTTPTransport"
 
-    def __init__(self, library: Library, verify: ssl.SSLContext | None, guard: Guard | None, line: Line) -> None:
+    def __init__(
+        self,
+        library: Library,
+        verify: ssl.SSLContext | None,
+        guard: Guard | None,
+        line: Line,
+        proxies: Proxies | None = None,
+    ) -> None:
         user_agent()  # reads files, which no request should do
         self._http = importlib.import_module(library)
         core = importlib.import_module(_CORES[library])
+        trust_env = guard is None  # proxies and certificates of the environment must not affect pages
+        verify = verify or trusted(library, trust_env=trust_env)
+        limits = self._http.Limits(keepalive_expiry=KEPT)
+        transport = getattr(self._http, self._transport)
         self._client = getattr(self._http, self._kind)(
-            trust_env=guard is None,  # proxies and certificates of the environment must not affect pages
-            verify=verify or trusted(library, trust_env=guard is None),
-            limits=self._http.Limits(keepalive_expiry=KEPT),
+            trust_env=trust_env and proxies is None,
+            verify=verify,
+            limits=limits,
+            mounts={"http://": transport(verify=verify, limits=limits, trust_env=False)} if proxies else None,
         )
-        for transport in (self._client._transport, *self._client._mounts.values()):
+        for pattern, transport in (("https://", self._client._transport), *self._client._mounts.items()):
             if transport is not None:  # None for hosts in NO_PROXY
+                way = Way(proxies, getattr(pattern, "scheme", "https"), is_service=guard is None) if proxies else None
                 # httpx has no public way; tests/core/net/test_sender.py pins it
-                transport._pool = self._make_pool(core, transport._pool, guard, line)
+                transport._pool = self._make_pool(core, transport._pool, guard, line, way)
 
     def build_request(
         self,
@@ -109,15 +132,16 @@ class DirectClient:
         self._client.close()
 
     @staticmethod
-    def _make_pool(core: Any, inner: Any, guard: Guard | None, line: Line) -> Any:
-        inner._network_backend = GuardedBackend(core, inner._network_backend, guard, line)
-        return Pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE)
+    def _make_pool(core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None) -> Any:
+        inner._network_backend = GuardedBackend(core, inner._network_backend, guard, line, way)
+        return Pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way)
 
 
 class AsyncDirectClient(DirectClient):
     """The same for one event loop."""
 
     _kind = "AsyncClient"
+    _transport = "AsyncHTTPTransport"
 
     def send(self, request: Any, **_: Any) -> Any:
         return self._client._transport_for_url(request.url).handle_async_request(request)
@@ -126,9 +150,9 @@ class AsyncDirectClient(DirectClient):
         await self._client.aclose()
 
     @staticmethod
-    def _make_pool(core: Any, inner: Any, guard: Guard | None, line: Line) -> Any:
-        inner._network_backend = AsyncGuardedBackend(AsyncioBackend(core), guard, line)
-        return AsyncPool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE)
+    def _make_pool(core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None) -> Any:
+        inner._network_backend = AsyncGuardedBackend(AsyncioBackend(core), guard, line, way)
+        return AsyncPool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way)
 
 
 @lru_cache(maxsize=64)
@@ -137,6 +161,26 @@ def _parse_url(parse: Any, url: str) -> Any:
     return parse(url)
 
 
+def parse_contact(value: Any) -> str:
+    """
+    Return how to reach who sends requests, as a URL.
+
+    Raises:
+        ConfigurationError: It is neither a web page nor an email address.
+
+    """
+    text = value.strip() if isinstance(value, str) else ""
+    if _EMAIL.fullmatch(text):
+        return f"mailto:{text.removeprefix('mailto:')}"
+    if is_web_url(text) and not set(text) & set("();"):
+        return serialize(text)
+    raise ConfigurationError(
+        "contact: must be a page about your program, such as 'https://bot.example/about', or an email address"
+    )
+
+
 @cache
-def user_agent() -> str:
-    return f"websearch-core/{version('websearch-core')}"
+def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
+    """Return the default ``User-Agent``: the servers of pages know the form that browsers use."""
+    name = "Mozilla/5.0 (compatible; websearch-core; " if for_pages else f"websearch-core/{version('websearch-core')} ("
+    return f"{name}+{contact or _HOME})"

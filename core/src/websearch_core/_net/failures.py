@@ -18,8 +18,9 @@ from urllib.parse import urlsplit
 from .._runtime.scope import current_call, scope
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Request
-from ..flow._redaction import keys_in, without_keys
+from ..flow._redaction import SecretRequest, keys_in, without_keys
 from .head import TOO_LONG
+from .proxy import Proxy
 from .system import is_failed_lookup
 
 _LOGGERS = (  # a logger's filter does not see the records of its child loggers
@@ -36,7 +37,7 @@ def redact_logs() -> None:
 
 
 @contextmanager
-def translate_errors(request: Request) -> Iterator[list[Any]]:
+def translate_errors(request: Request, proxy: Proxy | None = None) -> Iterator[list[Any]]:
     """
     Raise our errors instead of the HTTP library's, whose messages may contain URLs and internal addresses.
 
@@ -48,17 +49,18 @@ def translate_errors(request: Request) -> Iterator[list[Any]]:
             yield answers
     except Exception as error:
         _remove_request(error, request)
-        ours = _translate(error, request, has_begun=bool(answers))
+        server = "the page's server" if request.guarded else "the service"
+        server += f" through the proxy {proxy}" if proxy else ""
+        ours = _translate(error, request, server, has_begun=bool(answers))
         if ours is error:
             raise
         raise ours from error
 
 
-def _translate(error: Exception, request: Request, *, has_begun: bool) -> Exception:
+def _translate(error: Exception, request: Request, server: str, *, has_begun: bool) -> Exception:
     """Return our error for *error*; itself if it is ours, or a bug."""
     if isinstance(error, WebSearchError):
         return error
-    server = "the page's server" if request.guarded else "the service"
     if isinstance(error, (TimeoutError, *_find_error_types("TimeoutException"))):
         return TimedOut(f"no answer from {server} within the time allowed")
     if isinstance(error, _find_error_types("LocalProtocolError", "UnsupportedProtocol", "InvalidURL")):
@@ -117,6 +119,8 @@ class _LogRedaction(logging.Filter):
             args: tuple[Any, ...] = record.args
             record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
         message = record.getMessage()
+        if isinstance(request, SecretRequest) and "set-cookie" in message.lower():
+            return False  # whoever has the cookie of a session is logged in, too
         redacted = without_keys(message, keys_in(request))
         if redacted != message:
             record.msg, record.args = redacted, ()

@@ -3,8 +3,8 @@ A forward proxy on loopback that a browser is forced through: where the guard ju
 
 A browser sends on its own account: subresources, workers, sockets, prefetches, redirects. Whatever it is, it arrives
 here as ``GET http://host/...`` or ``CONNECT host:port``. The host is read strictly (`Guard.check`), resolved once,
-judged (`Guard.judge`), and the connection goes to the very address that was judged. One gate serves one page, so its
-limits are that page's, and closing it cuts everything that the page left open.
+judged (`Guard.judge`), and the connection goes to the very address that was judged, through the same proxy as all
+pages. One gate serves one page, so its limits are that page's, and closing it cuts everything that the page left open.
 
 A site cannot answer in the proxy's name: its 407 becomes 502, its ``Proxy-*`` fields are dropped, and no protocol is
 switched. Our own refusals carry a random mark, which distinguishes them from a site's 403.
@@ -26,6 +26,7 @@ from .backend import AsyncGuardedBackend
 from .guard import Guard
 from .heads import Fields, MalformedHead, body_length, parse_answer, parse_request, write_answer, write_request
 from .lookup import Line
+from .proxy import Proxies, Proxy, Way
 from .system import find_user
 
 _MAX_HEAD = 64 * 1024  # bytes
@@ -84,6 +85,7 @@ class Gate:
         line: The queue for look-ups.
         limits: What the page may use.
         address: The address to listen on; see `find_own_address`.
+        proxies: The proxies to go through.
         user: The id of the user that the browser runs as; None for anybody. Where the system says who is at the other
             end of a connection, programs of others are not answered.
 
@@ -96,6 +98,7 @@ class Gate:
         limits: Limits | None = None,
         *,
         address: str = "127.0.0.1",
+        proxies: Proxies | None = None,
         user: int | None = None,
     ) -> None:
         self.limits = limits or Limits()
@@ -103,7 +106,10 @@ class Gate:
         self.mark = secrets.token_urlsafe(16)
         self.spent = ""  # what was used up, if anything
         self._guard, self._address, self._user = guard, address, user
-        self._backend = AsyncGuardedBackend(_Dialer(), guard, line)
+        self._ways = {scheme: Way(proxies, scheme) if proxies else None for scheme in ("http", "https")}
+        self._backends = {
+            scheme: AsyncGuardedBackend(_Dialer(), guard, line, way) for scheme, way in self._ways.items()
+        }
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
         self._open = 0
@@ -217,9 +223,14 @@ class Gate:
         try:
             self._writers.add(far.writer)
             authority, slash, path = url.removeprefix("http://").partition("/")
-            far.writer.write(write_request(method, slash + path.partition("#")[0], authority, fields))
+            address = slash + path.partition("#")[0]
+            proxy = way.find_forwarder(*locate(url)) if (way := self._ways["http"]) else None
+            if proxy is not None:
+                address = f"http://{authority}{address}"
+            own = proxy.make_headers() if proxy is not None else {}
+            far.writer.write(write_request(method, address, authority, fields, own))
             await self._run_both(
-                self._pump(reader, far.writer, up=True, length=length), self._answer(far.reader, writer, url)
+                self._pump(reader, far.writer, up=True, length=length), self._answer(far.reader, writer, url, proxy)
             )
         finally:
             self._writers.discard(far.writer)
@@ -242,7 +253,8 @@ class Gate:
         """Resolve the host of *url*, judge all of its addresses, and connect to one of them."""
         host, port = locate(url)
         try:
-            connection: _Connection = await self._backend.connect_tcp(host, port, self.limits.connect)
+            backend = self._backends[url.partition(":")[0]]
+            connection: _Connection = await backend.connect_tcp(host, port, self.limits.connect)
         except WebSearchError as error:
             raise self._refuse(url, error) from error
         except OSError as error:
@@ -265,12 +277,16 @@ class Gate:
             with contextlib.suppress(OSError, RuntimeError):
                 sink.write_eof()
 
-    async def _answer(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, url: str) -> None:
+    async def _answer(
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, url: str, proxy: Proxy | None
+    ) -> None:
         """Pass on an answer, but nothing in it that speaks to the client of a proxy."""
         while True:
             head = await source.readuntil(b"\r\n\r\n")
             self._count(len(head), up=False)
             status, reason, fields = parse_answer(head)
+            if status == 407 and proxy is not None:
+                raise self._refuse(url, proxy.make_login_error())
             if status in {101, 407}:
                 raise self._refuse(url, Unavailable("the site answers like a proxy, or switches protocols"))
             if status >= 200:
@@ -316,6 +332,13 @@ class Gate:
 class _Connection:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+
+    async def read(self, size: int) -> bytes:
+        return await self.reader.read(size)
+
+    async def write(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
 
     async def aclose(self) -> None:
         self.writer.close()

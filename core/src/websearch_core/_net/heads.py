@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TypeAlias
 
 Fields: TypeAlias = list[tuple[str, bytes]]  # names in lower case
@@ -60,9 +61,10 @@ def body_length(fields: Fields) -> int:
     return int(lengths.pop()) if lengths else 0
 
 
-def write_request(method: str, path: str, host: str, fields: Fields) -> bytes:
-    """Return the head of a request to a site, without what was for the proxy."""
+def write_request(method: str, path: str, host: str, fields: Fields, own: Mapping[str, str] | None = None) -> bytes:
+    """Return the head of a request to a site, without what was for the gate, and with our *own* fields."""
     lines = [f"{method} {path} HTTP/1.1".encode(), b"Host: " + host.encode()]
+    lines += [f"{name}: {value}".encode() for name, value in (own or {}).items()]
     lines += [name.encode() + b": " + value for name, value in _passed_on(fields) if name != "host"]
     return b"\r\n".join([*lines, b"Connection: close", b"", b""])
 

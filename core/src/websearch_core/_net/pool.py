@@ -20,6 +20,8 @@ from functools import partial
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
+from .proxy import Proxy, Way
+
 KEPT = 30.0  # seconds that an idle connection is kept
 
 OWNER = "websearch_owner"  # the extension of a request that says with whose keys it is sent
@@ -32,8 +34,9 @@ class _Pool:
     creates are direct ones, or go through its proxy.
     """
 
-    def __init__(self, core: Any, inner: Any, most_idle: int) -> None:
+    def __init__(self, core: Any, inner: Any, most_idle: int, way: Way | None = None) -> None:
         self.inner = inner
+        self._core, self._way = core, way
         self._unsupported: type[Exception] = core.UnsupportedProtocol
         self._unavailable: type[Exception] = core.ConnectionNotAvailable
         self._is_closed = False
@@ -51,6 +54,21 @@ class _Pool:
 
     def _create(self, request: Any) -> Any:
         return self.inner.create_connection(request.url.origin)
+
+    def _address(self, request: Any, proxy: Proxy) -> Any:
+        """Return *request* in absolute form, for *proxy* to pass it on."""
+        url = request.url
+        place = next(value for name, value in request.headers if name.lower() == b"host")  # IPv6 in brackets
+        target = url.scheme + b"://" + place + url.target
+        absolute = self._core.URL(scheme=url.scheme, host=url.host, port=url.port, target=target)
+        headers = [(name.encode(), value.encode()) for name, value in proxy.make_headers().items()]
+        return self._core.Request(
+            request.method,
+            absolute,
+            headers=[*headers, *request.headers],
+            content=request.stream,
+            extensions=request.extensions,
+        )
 
     def _take_idle(self, key: Key) -> Any:
         """Return the idle connection to *key* that was used last, or None."""
@@ -102,11 +120,14 @@ class Pool(_Pool):
     def handle_request(self, request: Any) -> Any:
         """Send *request* over a connection that was kept, or over a new one."""
         key = self._find_key(request)
+        proxy = self._way.find_forwarder(key[1].decode("ascii"), key[2]) if self._way else None
         while True:
             connection = self._take(key) or self._create(request)
             self._busy[connection] = True
             try:
-                response = connection.handle_request(request)
+                response = connection.handle_request(self._address(request, proxy) if proxy else request)
+                if proxy:
+                    proxy.check_login(response.status)
                 self._busy[connection] = _is_clear(response.headers)
                 _end_head(response)
                 response.stream = _Body(response.stream, partial(self._end, connection, key))
@@ -139,18 +160,21 @@ class AsyncPool(_Pool):
     A timer closes those that became too old, so that tenants who search no more hold no files open.
     """
 
-    def __init__(self, core: Any, inner: Any, most_idle: int) -> None:
-        super().__init__(core, inner, most_idle)
+    def __init__(self, core: Any, inner: Any, most_idle: int, way: Way | None = None) -> None:
+        super().__init__(core, inner, most_idle, way)
         self._timer: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
     async def handle_async_request(self, request: Any) -> Any:
         key = self._find_key(request)
+        proxy = self._way.find_forwarder(key[1].decode("ascii"), key[2]) if self._way else None
         while True:
             connection = await self._take(key) or self._create(request)
             self._busy[connection] = True
             try:
-                response = await connection.handle_async_request(request)
+                response = await connection.handle_async_request(self._address(request, proxy) if proxy else request)
+                if proxy:
+                    proxy.check_login(response.status)
                 self._busy[connection] = _is_clear(response.headers)
                 _end_head(response)
                 response.stream = _AsyncBody(response.stream, partial(self._end, connection, key))

@@ -1,10 +1,12 @@
 """
 Send requests.
 
-There are two kinds of request. Those to a *service* go where the operator configured, with a key, through the proxies
-of the environment. Those for a *page* go where a model or a stranger points: guarded, over HTTP/1.1, without proxy,
-cookies or credentials. Neither kind follows redirects, outlasts `websearch_core._runtime.deadline.time_limit`, or keeps
-more of a body than requested. Works with ``httpx`` and with ``httpx2``, its maintained continuation.
+There are two kinds of request. Those to a *service* go where the operator configured, with a key. Those for a *page* go
+where a model or a stranger points: guarded, over HTTP/1.1, without cookies, and with credentials only where the
+operator has some for exactly that origin. Both go through the proxy that the operator names; without one, services
+through those of the environment, and pages through none. Neither kind follows redirects, outlasts
+`websearch_core._runtime.deadline.time_limit`, or keeps more of a body than requested. Works with ``httpx`` and with
+``httpx2``, its maintained continuation.
 """
 
 from __future__ import annotations
@@ -28,17 +30,19 @@ from .._runtime.forks import start_over_after_fork
 from .._runtime.scope import current_call
 from .._runtime.threads import in_thread
 from .._runtime.turns import Places
-from .._text.urls import locate
+from .._text.urls import find_origin, locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
 from ..flow._branches import check_branch
 from ..flow._redaction import keys_in, redact_response
 from .body import OFFERED, BoundedBody
 from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, user_agent
+from .credentials import OriginCredentials
 from .failures import redact_logs, translate_errors
 from .guard import Guard
 from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .pool import OWNER
+from .proxy import Proxies, Proxy
 from .resolve import aresolve, resolve
 from .steps import Steps
 
@@ -57,6 +61,9 @@ class Sender:
         async_client: The caller's own ``AsyncClient``; it belongs to one event loop.
         verify: Which certificates to trust; by default, those of the HTTP library.
         library: Which HTTP library to use.
+        credentials: What to log in with at which origin.
+        proxies: The proxies to go through.
+        contact: A URL or an email address that the ``User-Agent`` names.
 
     """
 
@@ -69,11 +76,16 @@ class Sender:
         async_client: Any = None,
         verify: ssl.SSLContext | None = None,
         library: Library = "httpx",
+        credentials: OriginCredentials | None = None,
+        proxies: Proxies | None = None,
+        contact: str = "",
     ) -> None:
         self.guard = guard
         self._connect_timeout = connect_timeout
-        self._new = partial(DirectClient, library, verify)
-        self._new_async = partial(AsyncDirectClient, library, verify)
+        self.credentials = credentials or OriginCredentials({}, guard)
+        self._proxies, self._contact = proxies, contact
+        self._new = partial(DirectClient, library, verify, proxies=proxies)
+        self._new_async = partial(AsyncDirectClient, library, verify, proxies=proxies)
         self._own_client, self._own_async_client = client, async_client
         self._services: Sender | None = None
         self._start()
@@ -118,13 +130,15 @@ class Sender:
         """
         if request.transport is not None:
             return self._wait(self._hand_over(request))
+        if request.guarded:
+            request = self.credentials.sign(request)
         client = self._client(request.guarded)
         if client is self._own_client:  # its sockets do not know our deadline
             return in_time(partial(self._send, client, request))
         return self._send(client, request)
 
     def _send(self, client: Any, request: Request) -> Response:
-        with translate_errors(request) as answers:
+        with translate_errors(request, self._find_proxy(request) if self._proxies else None) as answers:
             each = object()  # each request is a client of its own: it does not matter who sends it
             exchange = partial(self._exchange, client, request, answers)
             return self._slots[request.guarded].hold(each, exchange, clamp(None))
@@ -154,8 +168,10 @@ class Sender:
             with translate_errors(request):
                 async with asyncio.timeout(clamp(None)):
                     return await self._await_transport(request)
+        if request.guarded:
+            request = self.credentials.sign(request)
         here = self._get_loop_clients()
-        with translate_errors(request) as answers:
+        with translate_errors(request, self._find_proxy(request) if self._proxies else None) as answers:
             async with asyncio.timeout(clamp(None)), here.slots[request.guarded]:
                 for target in self._check_targets(request) if request.target is not None else ():
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
@@ -187,7 +203,7 @@ class Sender:
             raise AssertionError("a transport is for pages, which are guarded")
         checked = replace(request, url=self.guard.check(request.url))
         clamp(None)
-        return request.transport(checked, self.guard, self._lines[True])
+        return request.transport(checked, self.guard, self._lines[True], self._proxies, self.credentials)
 
     async def _await_transport(self, request: Request) -> Response:
         answers: list[Future[Response]] = []
@@ -270,6 +286,11 @@ class Sender:
         hosts = [locate(self.guard.check(target)) for target in targets]
         return hosts if request.judge_target else []
 
+    def _find_proxy(self, request: Request) -> Proxy | None:
+        """Return the proxy that *request* goes through, for errors."""
+        origin = find_origin(request.url)
+        return self._proxies.find(*origin) if self._proxies and origin else None
+
     def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
         left = clamp(None)
@@ -278,7 +299,7 @@ class Sender:
                 request.method,
                 url,
                 params={**request.params, **request.secret_params} or None,
-                headers=_complete(request.headers),
+                headers=_complete(request.headers, user_agent(self._contact, for_pages=request.guarded)),
                 json=request.json,
                 data=request.form,
                 timeout=(min(self._connect_timeout, time_left()), left, left, left),
@@ -332,10 +353,10 @@ class _LoopClients:
                 await lifetime.aclose()
 
 
-def _complete(headers: Mapping[str, str]) -> dict[str, str]:
+def _complete(headers: Mapping[str, str], agent: str) -> dict[str, str]:
     """Add those of every request to *headers*, in any case: here, all names are written ``Like-This``."""
     own = {name.title(): value for name, value in headers.items()}
-    return {"User-Agent": user_agent(), **own, "Accept-Encoding": OFFERED}
+    return {"User-Agent": agent, **own, "Accept-Encoding": OFFERED}
 
 
 def _close(clients: dict[bool, Any]) -> None:

@@ -362,3 +362,9 @@ def parse_address(host: str) -> Address | None:
         return ipaddress.ip_address(host)
     except ValueError:
         return None
+
+
+def is_this_machine(host: str) -> bool:
+    """Return whether *host* is ``localhost`` or a loopback address. Names that only look like one do not count."""
+    address = parse_address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)

@@ -120,8 +120,8 @@ class WebSearch:
         if not isinstance(http, Http):
             raise ConfigurationError("http: must be Http(...), such as Http(verify=context)")
         given = {name: value for name, value in options.items() if name in _OF_SETTINGS and value is not None}
-        if http.library:
-            given["http"] = {"library": http.library}
+        if of_settings := http.for_settings:
+            given["http"] = of_settings
         settings = (settings.override if settings else Settings.load)(**given)
         selection = Selection(settings)
         one = {name: value for name in ("api_key", "base_url") if (value := options.get(name)) is not None}
@@ -142,20 +142,30 @@ class WebSearch:
         )
         self._http = http
         self._services_of: WebSearch | None = None  # whose connections to services are used, too
+        if settings.http.model_fields_set - {"library"}:
+            _ = self._sender  # what is wrong with them shows now
 
     @cached_property
     def _sender(self) -> Sender:
         """What sends the requests. It is made for the first one, since a program may make tools and call none."""
+        from .._net.clients import parse_contact
+        from .._net.credentials import OriginCredentials
         from .._net.guard import Guard
+        from .._net.proxy import Proxies
         from .._net.sender import Sender
 
+        http = self.settings.http
+        guard = Guard.allowing(self.settings.internal, domains=self.settings.domains)
         sender = Sender(
-            Guard.allowing(self.settings.internal, domains=self.settings.domains),
+            guard,
             connect_timeout=self.settings.timeout.connect,
             client=self._http.client,
             async_client=self._http.async_client,
             verify=self._http.verify,
-            library=self.settings.http["library"],
+            library=http.library,
+            credentials=OriginCredentials(http.credentials, guard),
+            proxies=Proxies.of(http.proxy, http.resolve),
+            contact=parse_contact(http.contact) if http.contact is not None else "",
         )
         if self._services_of is not None:
             sender.share_services(self._services_of._sender)  # noqa: SLF001 - of the same class
@@ -363,8 +373,10 @@ class WebSearch:
 
     def _describe_call(self) -> dict[str, Any]:
         """Return who makes each call, and who listens: once, also where a hook or a provider makes a call."""
-        outer = current_call().listeners
-        return {"caller": self._caller, "listeners": (*outer, *(one for one in self._listeners if one not in outer))}
+        outer, caller = current_call().listeners, self._caller
+        if self.settings.http.credentials:  # whoever has other credentials reads other pages
+            caller = caller._replace(policy=f"{caller.policy} {self._sender.credentials.identify()}")
+        return {"caller": caller, "listeners": (*outer, *(one for one in self._listeners if one not in outer))}
 
     def _send(self, request: Request) -> Response:
         began = time.monotonic()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
-from .._text.urls import Origin, find_origin, parse_holes
+from .._text.urls import Origin, find_origin, is_this_machine, parse_holes
 from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound, UnsupportedOption
 from ..layers import (
     Breaker,
@@ -35,7 +35,7 @@ from ..models import SearchQuery
 from ..provider._declare import destinations
 from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, needs_network
 from ..settings import Settings
-from ..settings._build import build, collect_options, is_this_machine
+from ..settings._build import build, collect_options
 from ..settings._places import check_home
 from ..settings._values import CONCERNS
 from ._rendering import Rendering

@@ -15,7 +15,7 @@ import html
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from html.entities import html5
 from urllib.parse import quote
@@ -28,17 +28,24 @@ _MAX_MIXED = 2**20  # bytes: a larger body is not searched for spellings that mi
 _CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SecretRequest(Request):
+    """A request with *secrets* in headers of any name."""
+
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
 def keys_in(request: Request) -> tuple[str, ...]:
     """
-    Return the keys in *request*: its secret parameters, and the values, without a scheme, of headers named for
-    credentials.
+    Return the keys in *request*: its secret parameters, the values, without a scheme, of headers named for
+    credentials, and what it says itself.
     """
-    keys = [*request.secret_params.values()]
+    keys = [*request.secret_params.values(), *(request.secrets if isinstance(request, SecretRequest) else ())]
     for name, value in request.headers.items():
         if _CREDENTIAL.search(name):
             scheme, _, credentials = value.rpartition(" ")
             keys += [credentials, _decode_password(credentials) if scheme.lower() == "basic" else ""]
-    return tuple(filter(None, keys))
+    return tuple(dict.fromkeys(filter(None, keys)))
 
 
 def without_keys(text: str, keys: Iterable[str]) -> str:

@@ -1,10 +1,11 @@
 """
-API keys, and how to pickle them.
+API keys and credentials for pages, and how to pickle them.
 
 A provider accepts a key as text, as a function that returns it, or as ``"keyring:service/name"``. It is read for each
 request, never shown, and left out of pickles unless they are made inside `pickle_keys`.
 """
 
+from ._credentials import Credentials
 from ._keys import ApiKey, pickle_keys
 
-__all__ = ["ApiKey", "pickle_keys"]
+__all__ = ["ApiKey", "Credentials", "pickle_keys"]

@@ -55,9 +55,14 @@ class ApiKey(SecretStr):
         self._returned: tuple[SecretStr, ...] = ()
 
     @classmethod
-    def of(cls, value: Any) -> ApiKey:
+    def of(cls, value: Any, check: Callable[[str], str] | None = None) -> ApiKey:
         """
         Make a key from text, a `SecretStr`, or a function.
+
+        Args:
+            value: The key, or what returns it.
+            check: Returns the text to use or raises `ValueError`, also for what a function or a keyring returns; by
+                default, for keys as services issue them. It must be a function of a module.
 
         Raises:
             ValueError: The value is not a valid key. The message does not show it.
@@ -66,16 +71,22 @@ class ApiKey(SecretStr):
         """
         if isinstance(value, ApiKey):
             return value
+        owner = _Owner(check=check or check_key)
         text = value.get_secret_value() if isinstance(value, SecretStr) else value
         if is_in_keyring(text):
-            return cls(_Keyring.at(text))
+            return cls(_Keyring.at(text), owner)
         if isinstance(text, str):
-            return cls((_Variable if isinstance(value, KeyFromEnvironment) else _Text)(_check_key(text)))
+            return cls((_Variable if isinstance(value, KeyFromEnvironment) else _Text)(owner.check(text)), owner)
         if not callable(value):
             raise ValueError("a key is text, or a function that returns it")  # noqa: TRY004 - pydantic expects it
         if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(getattr(value, "__call__", None)):  # noqa: B004
             raise ValueError("the function that returns the key must not be async: the blocking calls use it as well")
-        return cls(_Function(value))
+        return cls(_Function(value), owner)
+
+    @classmethod
+    def in_variable(cls, name: str, check: Callable[[str], str]) -> ApiKey:
+        """Make a key that is read from the environment variable *name* for each request."""
+        return cls(_Variable(None), _Owner(variables=(name,), check=check))
 
     @classmethod
     def hiding(cls, secret: SecretStr) -> ApiKey:
@@ -84,7 +95,7 @@ class ApiKey(SecretStr):
 
     def owned(self, provider: str, option: str, variables: tuple[str, ...]) -> ApiKey:
         """Return the same key with its owner, for error messages and for reading it again."""
-        return type(self)(self._source, _Owner(provider, option, variables))
+        return type(self)(self._source, _Owner(provider, option, variables or self._owner.variables, self._owner.check))
 
     def get_secret_value(self) -> str:
         """
@@ -101,6 +112,11 @@ class ApiKey(SecretStr):
         if (kept := SecretStr(key)) not in self._returned:
             self._returned = (kept, *self._returned[: _MAX_REMEMBERED - 1])
         return key
+
+    @property
+    def is_kept_here(self) -> bool:
+        """Whether it is in the environment or a keyring of this machine."""
+        return isinstance(self._source, _Variable | _Keyring)
 
     @property
     def origin(self) -> str:
@@ -160,6 +176,7 @@ class _Owner:
     provider: str = "the provider"
     option: str = "api_key"
     variables: tuple[str, ...] = ()
+    check: Callable[[str], str] = field(default_factory=lambda: check_key)
 
     def missing(self, why: str) -> MissingKey:
         return MissingKey(
@@ -231,7 +248,7 @@ class _Variable(_Source):
                 if is_in_keyring(key):
                     return _find_place(owner, key, name).read(owner)
                 return _check_key_for(owner, key, name)
-        raise owner.missing(f"it came from the environment, and the pickle does not hold it: set {owner.named}")
+        raise owner.missing(f"it comes from the environment: set {owner.named}")
 
     def fixed(self) -> str | None:
         return self.text
@@ -313,7 +330,8 @@ def is_in_keyring(value: Any) -> bool:
     return isinstance(value, str) and value.strip().startswith(KEYRING)
 
 
-def _check_key(value: str) -> str:
+def check_key(value: str) -> str:
+    """Return *value* without white space around it, or raise `ValueError` if it is no key of a service."""
     key = value.strip()
     if not key:
         raise ValueError("the key is empty")
@@ -330,6 +348,6 @@ def _check_key_for(owner: _Owner, value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise owner.failed(f"{what}: a key is text, not {type(value).__name__}")
     try:
-        return _check_key(value)
+        return owner.check(value)
     except ValueError as error:
         raise owner.failed(f"{what}: {error}") from None

@@ -24,6 +24,8 @@ from ..keys._environ import read_variable
 from ..keys._keys import ApiKey, KeyFromEnvironment
 from ..models import describe_problems
 
+# What is said once for all providers, and how: an error suggests it.
+OF_HTTP = dict.fromkeys(("contact", "mailto"), 'WebSearch(http=Http(contact="https://bot.example/about"))')
 T = TypeVar("T")
 
 
@@ -246,7 +248,7 @@ def _configuration_error(cls: Any, error: ValidationError) -> ConfigurationError
             return own
     if all(problem["type"].startswith("missing") or "is empty" in problem["msg"] for problem in problems):
         return missing_field_error(cls, str(problems[0]["loc"][0]))
-    return ConfigurationError(f"{cls.name}: {describe_problems(error, field_notes(cls))}")
+    return ConfigurationError(f"{cls.name}: {describe_problems(error, field_notes(cls), OF_HTTP)}")
 
 
 def _parts(hint: Any) -> Iterator[Any]:

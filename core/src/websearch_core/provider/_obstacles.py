@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
+from .._text.urls import find_origin
 from ..flow import Response
 
 _MOST_SOURCE = 100_000  # bytes; no challenge is longer
@@ -89,6 +90,13 @@ _PICTURE_NAME = re.compile(
     rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))",
     re.IGNORECASE,
 )
+_PASSWORD = re.compile(rb"<input\b[^<>]{0,500}?\stype\s{0,5}=\s{0,5}[\"']?password\b", re.IGNORECASE)
+_LOGIN = re.compile(
+    r"https?://(?:accounts?|auth|cas|idp?|login|signin|sso)\."
+    r"|https?://[^/?#]+/(?:[^/?#]*/){0,8}"
+    r"(?:auth|authorize|cas|log-?in|oauth2?|openid|openid-connect|saml2?|sign-?in|sso|wp-login\.php)(?:[/?#.]|$)",
+    re.IGNORECASE,
+)
 _LINK = re.compile(r"\[([^\[\]]*+)\]\([^()\s]*+\)")  # linear: nothing that it runs over can begin another link
 
 
@@ -157,6 +165,17 @@ def needs_scripts(text: str, source: bytes) -> bool:
         return True
     last = said.splitlines()[-1]
     return _WAITING.fullmatch(last.lstrip("#* ").strip()) is not None
+
+
+def asks_for_login(text: str, source: bytes, url: str = "", asked: str = "") -> bool:
+    """
+    Return whether a page asks for a login and says little else, or is where another site sends those without one.
+    Its *text* is Markdown, and it was *asked* for by that URL, before redirects.
+    """
+    is_elsewhere = bool(url and asked) and find_origin(url) != find_origin(asked) and _LOGIN.match(url) is not None
+    if len(text) > _MOST_TEXT or not (is_elsewhere or _PASSWORD.search(source[:_MOST_SOURCE])):
+        return False
+    return len(_LINK.sub(r"\1", text)) <= (_MAX_AROUND if is_elsewhere else _PLEA_LENGTH)
 
 
 def _names_pictures(said: str, source: bytes) -> bool:

@@ -23,7 +23,7 @@ from ..errors import (
 from ..flow import Flow, Response
 from ..models import Page
 from ._http import as_number, as_objects, as_text, error_for, redact, unexpected_format
-from ._obstacles import find_challenge, find_challenge_text
+from ._obstacles import asks_for_login, find_challenge, find_challenge_text
 from ._ports import BatchReader, PageReader
 from ._results import plain_text
 
@@ -91,14 +91,15 @@ def as_links(value: Any) -> tuple[str, ...]:
     )
 
 
-def check_response(response: Response, reader: PageReader, text: str | None = None) -> None:
+def check_response(response: Response, reader: PageReader, text: str | None = None, asked: str = "") -> None:
     """
     Check that a site answered with its page, for readers that open pages themselves.
 
     Args:
         response: The site's response, after redirects.
         reader: The reader.
-        text: The text of the page, once it was parsed: many challenges come with a success.
+        text: The text of the page, once it was parsed: many challenges and requests for a login come with a success.
+        asked: The URL that was asked for, before redirects.
 
     Raises:
         Blocked: It is a challenge against robots, or the site refuses programs.
@@ -117,6 +118,8 @@ def check_response(response: Response, reader: PageReader, text: str | None = No
         if response.status == 429 or kind is TimedOut:  # the same as from a service
             kind = None
         raise error_for(response, reader, verb="read", kind=kind, hint=_HINTS.get(response.status, ""))
+    if text is not None and asks_for_login(text, response.content, response.url, asked):
+        raise error_for(response, reader, verb="read", kind=AccessDenied, hint="the page asks for a login")
 
 
 def check_text(reader: PageReader, title: str, text: str) -> None:

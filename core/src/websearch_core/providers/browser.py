@@ -86,7 +86,7 @@ class Browser:
         check_response(response, self)
         if response.media_type and response.media_type not in HTML:
             return (yield from self._read_file(url, here))
-        page: Page = yield Call(self._parse, response, current_call().choices)
+        page: Page = yield Call(self._parse, response, current_call().choices, url)
         page = complete_page(self, page, response, url, here)
         if not isinstance(response, Rendered):
             return page
@@ -117,7 +117,7 @@ class Browser:
             pages_at_once=self.pages_at_once,
         )
 
-    def _parse(self, response: Response, choices: Choices) -> Page:
+    def _parse(self, response: Response, choices: Choices, asked: str) -> Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
         from ..reading import read_html
 
@@ -129,7 +129,7 @@ class Browser:
             comments=choices.comments,
             reviews=choices.reviews,
         )
-        check_response(response, self, page.content)
+        check_response(response, self, page.content, asked)
         if not page.content.strip():
             raise UnsupportedContent("browser read failed: the page has no text", provider=self.name)
         if needs_scripts(page.content, b"<script>"):  # it had the scripts that it asks for

@@ -1,9 +1,9 @@
 """
 Crossref: the registry of DOIs, with the titles, authors and many abstracts of scholarly works.
 
-Works without a key. Give your email address as ``mailto`` (or ``CROSSREF_MAILTO``): Crossref then serves you from its
-faster "polite" pool, and can contact you before it blocks you. ``api_key`` is the token of subscribers of Metadata
-Plus. Results are works of all kinds, from papers to data sets; the URL is the DOI.
+Works without a key. Set an email address as the ``contact`` of `Http`, or ``WEB_SEARCH_HTTP_CONTACT``: Crossref then
+serves you from its faster "polite" pool, and can contact you before it blocks you. ``api_key`` is the token of
+subscribers of Metadata Plus. Results are works of all kinds, from papers to data sets; the URL is the DOI.
 """
 
 from __future__ import annotations
@@ -45,7 +45,6 @@ class Crossref:
     Searches the works that Crossref knows.
 
     Args:
-        mailto: Your email address, for Crossref to write to.
         api_key: Token of Metadata Plus; optional.
         base_url: Where the API is.
 
@@ -68,7 +67,6 @@ class Crossref:
         terms="Metadata may be kept and shown; abstracts may be under copyright.",
     )
 
-    mailto: Annotated[str | None, Env("CROSSREF_MAILTO")] = None
     api_key: Annotated[Key | None, Env("CROSSREF_API_KEY")] = None
     base_url: BaseUrl = "https://api.crossref.org"
 
@@ -102,7 +100,6 @@ class Crossref:
             "rows": rows,
             "offset": offset or None,
             "filter": ",".join(f"{name}:{day}" for name, day in dates if day) or None,
-            "mailto": self.mailto,
             **query.extra,
         }
         key = {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}

@@ -1,14 +1,14 @@
 """
 Built-in reader: fetches a page, from public addresses only, and turns it into Markdown.
 
-No service, no key, no JavaScript. It follows redirects itself, so that every hop passes the guard, and sends no
-cookies, credentials or referrer. A page that only forwards its visitors (``<meta http-equiv="refresh">``, within five
-seconds, with at most 300 characters of text) is a redirect too.
+No service, no key, no JavaScript. It follows redirects itself, so that every hop passes the guard, and sends no cookies
+or referrer, and credentials only to an origin that has some. A page that only forwards its visitors (``<meta
+http-equiv="refresh">``, within five seconds, with at most 300 characters of text) is a redirect too.
 
 A page that answers with status 400 or above is an error, never content: `Blocked`, `AccessDenied` (it needs a login or
-payment), `PageNotFound`. A challenge against robots is `Blocked` too, with any status, and a page that has no content
-without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried after each of them:
-``reader="direct,jina"``.
+payment), `PageNotFound`. So is one that asks for a password and says little else. A challenge against robots is
+`Blocked` too, with any status, and a page that has no content without running its scripts is `NeedsBrowser`. In a
+chain, the next reader is tried after each of them: ``reader="direct,jina"``.
 
 It asks for Markdown first, as agents do, and uses it if it has content; otherwise it makes another request, for HTML.
 With ``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288).
@@ -78,7 +78,7 @@ class Direct:
             or Office file, whose index is at its end, may be unreadable: that raises `TooLarge`.
         max_redirects: How many redirects to follow, by status or by a page that does nothing else.
         allow_downgrade: Follow redirects from https to http.
-        user_agent: The ``User-Agent`` to send.
+        user_agent: The ``User-Agent`` to send. Unset: one that names this library, and the ``contact`` of `Http`.
         links: ``keep`` the links of a page with their targets, keep only their ``text``, or ``drop`` them.
         comments: ``drop`` or ``keep`` readers' comments, unless the call or the `WebSearch` says so. Unset: an article
             drops them, other pages keep what belongs to them.
@@ -100,7 +100,7 @@ class Direct:
     max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
     max_redirects: Annotated[int, FoundFile(at_most=5)] = 5
     allow_downgrade: bool = False
-    user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
+    user_agent: str | None = None
     links: Literal["keep", "text", "drop"] = "keep"
     comments: Literal["drop", "keep"] | None = None
     reviews: Literal["drop", "keep"] | None = None
@@ -201,7 +201,9 @@ class Direct:
         raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
 
     def _request(self, url: str, accept: str) -> Request:
-        headers = {"User-Agent": self.user_agent, "Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
+        headers = {"Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
+        if self.user_agent:
+            headers["User-Agent"] = self.user_agent
         return Request(url=url, headers=headers, max_bytes=self.max_bytes, guarded=True)
 
     def _find_next(self, response: Response, here: str) -> Flow[str | None]:
@@ -247,7 +249,7 @@ class Direct:
             processes=self.processes,
         )
         if page.media_type in HTML:
-            self._check_obstacles(response, page)
+            self._check_obstacles(response, page, url)
         return page
 
     def _parse_refresh(self, response: Response, url: str, choices: Choices) -> str | None:
@@ -264,9 +266,9 @@ class Direct:
             return None
         return find_refresh(response.content, url, response.headers.get("content-type"))
 
-    def _check_obstacles(self, response: Response, page: Page) -> None:
+    def _check_obstacles(self, response: Response, page: Page, asked: str) -> None:
         """Raise what keeps a page that came without an error from being content."""
-        check_response(response, self, page.content)
+        check_response(response, self, page.content, asked)
         if not response.content.strip():
             raise UnsupportedContent("direct read failed: the page is empty", provider=self.name)
         if needs_scripts(page.content, response.content):

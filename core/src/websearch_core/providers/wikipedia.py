@@ -1,8 +1,8 @@
 """
 Wikipedia: the articles of the encyclopedia, in the language of the query.
 
-Works without a key. Wikimedia asks programs for a contact in their ``User-Agent``: set ``contact`` to an email address
-or your web page, or ``WIKIPEDIA_CONTACT``. The query's language chooses the Wikipedia. ``base_url`` may be any
+Works without a key. Wikimedia refuses programs that do not say who runs them: set the ``contact`` of `Http`, or
+``WEB_SEARCH_HTTP_CONTACT``. The query's language chooses the Wikipedia. ``base_url`` may be any
 other wiki that runs MediaWiki below ``/w``, in its one language. The date of a result is that of the article's last
 change. Errors have status 200.
 """
@@ -10,7 +10,7 @@ change. Errors have status 200.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
 from websearch_core.errors import (
@@ -24,7 +24,6 @@ from websearch_core.errors import (
 from websearch_core.provider import (
     FREE,
     BaseUrl,
-    Env,
     Flow,
     Limits,
     Request,
@@ -52,6 +51,8 @@ _KINDS: dict[str, type[ServiceError]] = {
     "cirrussearch-backend-error": Unavailable, "cirrussearch-too-busy-error": Unavailable,
 }  # fmt: skip
 
+_REFUSED = 'Wikimedia wants to know who runs a program: WebSearch(http=Http(contact="https://bot.example/about"))'
+
 
 @provider
 class Wikipedia:
@@ -59,7 +60,6 @@ class Wikipedia:
     Searches Wikipedia.
 
     Args:
-        contact: Your email address or web page, for the ``User-Agent``.
         base_url: The wiki, if the query has no language.
 
     """
@@ -89,7 +89,6 @@ class Wikipedia:
         terms="Texts are under CC BY-SA 4.0: name the article and the licence where you show them.",
     )
 
-    contact: Annotated[str | None, Env("WIKIPEDIA_CONTACT")] = None
     base_url: BaseUrl = "https://en.wikipedia.org"
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
@@ -138,11 +137,11 @@ class Wikipedia:
             "formatversion": 2,
             **query.extra,
         }
-        contact = f"; {self.contact}" if self.contact else ""
-        agent = f"websearch-core (+https://pypi.org/project/websearch-core{contact})"
-        return Request(url=f"{wiki}/w/api.php", params=drop_none(params), headers={"User-Agent": agent})
+        return Request(url=f"{wiki}/w/api.php", params=drop_none(params))
 
     def _body(self, response: Response) -> dict[str, Any]:
+        if response.status == 403:
+            raise error_for(response, self, hint=_REFUSED)
         body = decode(response, self)
         error = as_object(body.get("error"))
         if error:

@@ -14,7 +14,7 @@ A file found in or above the working directory may set only the fields annotated
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PrivateAttr, ValidationError
 
@@ -40,7 +40,7 @@ from ._places import (
 )
 from ._shapes import SWITCH, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
-from ._values import Http, PerRun, ReadDefaults, Seconds, Timeout
+from ._values import SECRET_PARTS, Http, HttpDefaults, PerRun, ReadDefaults, Seconds, Timeout
 
 if TYPE_CHECKING:
     from ..models import SearchOptions
@@ -124,7 +124,7 @@ class Settings(BaseModel):
     read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(_show), PerRun()] = Field(
         default={}, validate_default=True
     )
-    http: dict[Literal["library"], Literal["httpx", "httpx2"]] = Field(default={"library": "httpx"})
+    http: HttpDefaults = Field(default={}, validate_default=True)
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_keys)] = Field(
         default_factory=dict, repr=False
     )
@@ -257,4 +257,6 @@ def _as_place(table: Table) -> Place:
 
 
 def _without_options(place: Place) -> Place:
-    return {path: option for path, option in place.items() if path[0] != "providers" or path[2:] == (SWITCH,)}
+    """Return *place* without what may be a key."""
+    kept = {path: option for path, option in place.items() if path[0] != "providers" or path[2:] == (SWITCH,)}
+    return {path: option for path, option in kept.items() if path not in SECRET_PARTS}

@@ -17,11 +17,11 @@ from pydantic import ConfigDict, Secret, SecretStr, TypeAdapter, ValidationError
 
 from .._text.problems import describe_problem
 from .._text.suggestion import suggest_name
-from .._text.urls import canonicalize, parse_address
+from .._text.urls import canonicalize, is_this_machine
 from ..errors import ConfigurationError, UnsafeURL
 from ..keys._environ import describe_variable, read_variable
 from ..keys._keys import KeyFromEnvironment, is_in_keyring
-from ..provider._declare import Destination, construct, environment, field_notes, find_found_file, is_secret
+from ..provider._declare import OF_HTTP, Destination, construct, environment, field_notes, find_found_file, is_secret
 from ._sources import ARGUMENT, DEFAULT, Option, Source, make_refusal
 
 _KEY = "api_key"
@@ -73,7 +73,7 @@ def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
 def _check_option(cls: type[Any], name: str, option: Option) -> None:
     where, fields = f"{option.source.place}: {option.source.key or name}", field_notes(cls)
     if name not in fields and name != _KEY:  # a key that is not needed is ignored, with a warning
-        raise ConfigurationError(f"{where}: not an option{suggest_name(name, fields)}")
+        raise ConfigurationError(f"{where}: not an option{suggest_name(name, fields, OF_HTTP)}")
     if name not in fields or is_secret(fields[name]):  # whose text may not be looked at here
         return
     try:
@@ -94,12 +94,6 @@ def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
         name: value if name in fields and not is_secret(fields[name]) else _conceal(value)
         for name, value in options.items()
     }
-
-
-def is_this_machine(host: str) -> bool:
-    """Return whether *host* is ``localhost`` or a loopback address. Names that only look like one do not count."""
-    address = parse_address(host)
-    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def _conceal(value: Any) -> Any:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import ssl
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, SecretStr
 
+from .._text.suggestion import check_names
 from ..errors import ConfigurationError
+from ..keys import ApiKey, Credentials
 from ..models import SearchOptions
 from ..provider._declare import FoundFile, field_notes
 
@@ -75,9 +77,19 @@ class Http:
         async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` with the certificates to trust.
         library: ``httpx`` or ``httpx2``; by default what the settings say, else ``httpx``.
+        credentials: What to log in with at which origin: ``{"https://wiki.corp": Credentials(bearer="env:TOKEN")}``.
+            The readers ``direct`` and ``browser`` send it to pages of exactly that origin, and nowhere else.
+        proxy: The URL of an HTTP proxy, ``http://user:password@proxy.corp:3128``, for pages and services, or
+            ``environment`` for what ``HTTP_PROXY``, ``HTTPS_PROXY`` and ``NO_PROXY`` say. This machine is reached
+            without it. By default, pages use none, and services those of the environment.
+        resolve: Who resolves the names of pages if there is a proxy: ``here``, which judges the addresses and asks the
+            proxy for these, or ``proxy``, which trusts it not to lead pages to internal addresses.
+        contact: A page about your program, or an email address. The ``User-Agent`` of all requests names it; some
+            services refuse programs without one.
 
     Raises:
-        ConfigurationError: *verify* is not an ``SSLContext``, or a client is not of the right kind.
+        ConfigurationError: *verify* is not an ``SSLContext``, or a client is not of the right kind. What is wrong with
+            the last four shows when the `WebSearch` is made. No message shows a secret.
 
     """
 
@@ -85,8 +97,14 @@ class Http:
     async_client: AsyncHTTPClient | None = None
     verify: ssl.SSLContext | None = None
     library: Literal["httpx", "httpx2"] | None = None
+    credentials: Mapping[str, Credentials] | None = field(default=None, repr=False)
+    proxy: str | SecretStr | None = field(default=None, repr=False)
+    resolve: Literal["here", "proxy"] | None = None
+    contact: str | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.proxy, str):
+            object.__setattr__(self, "proxy", _hide(self.proxy))
         if self.verify is not None and not isinstance(self.verify, ssl.SSLContext):
             how = "ssl.create_default_context(cafile=...) makes one"
             raise ConfigurationError(f"Http: verify: must be an ssl.SSLContext; {how}")
@@ -95,6 +113,11 @@ class Http:
             send = getattr(given, "send", None)
             if given is not None and (not callable(send) or inspect.iscoroutinefunction(send) is not is_async):
                 raise ConfigurationError(f"Http: {name}: must be an httpx.{kind}, not {type(given).__name__}")
+
+    @property
+    def for_settings(self) -> dict[str, Any]:
+        """What of it a settings file could say."""
+        return {name: value for name in HttpDefaults.model_fields if (value := getattr(self, name)) is not None}
 
     @property
     def own(self) -> tuple[bool, ...]:
@@ -122,18 +145,48 @@ class ReadDefaults(BaseModel):
     token_counter: Callable[[str], int] | None = None
 
 
+def _hide(value: Any) -> Any:
+    """Keep a URL with a password out of what is shown and pickled."""
+    return ApiKey.hiding(SecretStr(value)) if isinstance(value, str) else value
+
+
+def make_credentials(value: Any) -> Any:
+    """Return the credentials that a table stands for."""
+    if not isinstance(value, Mapping):
+        return value
+    check_names(value, Credentials.__dataclass_fields__, ConfigurationError)
+    return Credentials(**value)
+
+
+class HttpDefaults(BaseModel):
+    """The options of `Http` that settings may have; none of them is for a found file."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    library: Literal["httpx", "httpx2"] = "httpx"
+    credentials: dict[str, Annotated[InstanceOf[Credentials], BeforeValidator(make_credentials)]] = Field(
+        default={}, repr=False, exclude=True
+    )
+    proxy: Annotated[InstanceOf[SecretStr] | None, BeforeValidator(_hide)] = Field(
+        default=None, repr=False, exclude=True
+    )
+    resolve: Literal["here", "proxy"] | None = None
+    contact: str | None = None
+
+
+SECRET_PARTS = frozenset({("http", "credentials"), ("http", "proxy")})
 _of_found = {"max_snippet_chars": (FoundFile(at_most=1_000),)}
 PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "timeout": field_notes(Timeout),
     "search_options": {name: _of_found.get(name, ()) for name in (*SearchOptions.__annotations__, "unsupported")},
     "read_options": {name: tuple(field.metadata) for name, field in ReadDefaults.model_fields.items()},
-    "http": {"library": ()},
+    "http": dict.fromkeys(HttpDefaults.model_fields, ()),
 }  # the settings with parts: the names of these, and who may set them
 IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
     "timeout": ("search", "read", "connect"),
     "search_options": ("max_snippet_chars",),
     "read_options": ("max_length", "max_tokens", "links", "comments", "reviews"),
-    "http": ("library",),
+    "http": ("library", "proxy", "resolve", "contact"),
 }
 
 CONCERNS: Mapping[str, str] = {
@@ -161,6 +214,9 @@ FORMER: Mapping[str, tuple[tuple[str, ...], str]] = {
     "http_async_client": (("http", "async_client"), "client"),
     "verify": (("http", "verify"), "context"),
     "http_library": (("http", "library"), '"httpx2"'),
+    "credentials": (("http", "credentials"), '{"https://wiki.corp": Credentials(bearer="env:TOKEN")}'),
+    "proxy": (("http", "proxy"), '"http://proxy.corp:3128", resolve="here"'),
+    "contact": (("http", "contact"), '"https://bot.example/about"'),
 }  # the names that options had before, or that one may try: what each is now, with a value
 
 

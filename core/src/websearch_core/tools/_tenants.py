@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias, cast
 from weakref import WeakValueDictionary
 
@@ -15,6 +16,7 @@ from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
 from ..client._selection import AUTO
 from ..errors import ConfigurationError, MissingKey
+from ..keys import Credentials
 from ..keys._keys import ApiKey, is_in_keyring
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
@@ -22,13 +24,13 @@ from ..provider._ports import needs_network
 from ..settings import Settings
 from ..settings._build import collect_options
 from ..settings._sources import ARGUMENT
-from ..settings._values import PerRun
+from ..settings._values import Http, PerRun, make_credentials
 from ._fixed import find_home
 
 _OF_TOOLS = ("search_options", "read_options")
 _MARKED = [name for name, field in Settings.model_fields.items() if PerRun in map(type, field.metadata)]
-_OF_WEB = ("api_key", *(name for name in _MARKED if name not in _OF_TOOLS))
-CONFIGURABLE = ("api_key", *_MARKED)
+_OF_WEB = ("api_key", "credentials", *(name for name in _MARKED if name not in _OF_TOOLS))
+CONFIGURABLE = ("api_key", "credentials", *_MARKED)
 _ROLES = ("provider", "reader")
 _MAX_TENANTS = 1_024  # each takes some 40 KiB, and may hold connections; the one used least recently is forgotten
 _HOW = ", as in configurable={'provider': ('tavily', 'brave')}"
@@ -170,6 +172,8 @@ class Tenants:
                 values["api_key"] = ApiKey.of(text)
             except ValueError as error:
                 raise ConfigurationError(f"api_key: {error}") from None
+        if "credentials" in values:
+            values["credentials"] = _check_credentials(values["credentials"])
         return values
 
     def _refuse_own_keys(self, own: Mapping[str, Any]) -> None:
@@ -198,6 +202,9 @@ class Tenants:
         if inside is None:
             raise ConfigurationError("allowed_domains: none of these is inside the domain policy")
         arguments |= {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
+        if login := arguments.pop("credentials", None):
+            http = arguments.get("http") or Http()
+            arguments["http"] = replace(http, credentials={**self.web.settings.http.credentials, **login})
         web = WebSearch.resolve(None, cast("CommonArguments", arguments))
         web._page_reader = web.reader  # noqa: SLF001 - our own; what a tenant asks for starts no browser
         self._share_services(web, own)
@@ -273,7 +280,19 @@ def _domains_of(own: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...
     return query.allowed_domains, query.blocked_domains
 
 
+def _check_credentials(given: Any) -> dict[str, Credentials]:
+    """Return the credentials of a run, which names no secret of this machine: it could have it sent anywhere."""
+    if not isinstance(given, Mapping) or not all(isinstance(one, Mapping | Credentials) for one in given.values()):
+        raise ConfigurationError('credentials: a run gives {"https://wiki.corp": {"bearer": ...}}')
+    made = {str(origin): make_credentials(one) for origin, one in given.items()}
+    if any(key.is_kept_here for one in made.values() for _, _, key in one.list_secrets()):
+        raise ConfigurationError("credentials: a run may not name an environment variable or a keyring")
+    return made
+
+
 def _freeze(value: Any) -> Hashable:
+    if isinstance(value, Mapping):
+        return tuple(sorted((name, _freeze(one)) for name, one in value.items()))
     if isinstance(value, list | tuple):
         return tuple(map(_freeze, value))
     # What cannot be hashed is wrong in any case, and making the WebSearch says so.
