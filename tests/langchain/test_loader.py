@@ -125,6 +125,20 @@ def test_what_to_do_about_errors_is_raise_or_skip():
         WebPageLoader(SHORE, continue_on_failure=True)
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("bs_kwargs", "leave it out: the main part"),
+        ("header_template", "write http=.*Credentials.headers="),
+        ("requests_per_second", "write throttle=.*host_requests_per_second=2 for pages"),
+        ("verify_ssl", "write http=Http.verify=context"),
+    ],
+)
+def test_an_argument_of_another_loader_is_answered_with_the_line_to_write(name, says):
+    with pytest.raises(ConfigurationError, match=f"^{name}: {says}"):
+        WebPageLoader(SHORE, **{name: 1})
+
+
 def test_invalid_arguments_are_refused(site):
     with pytest.raises(ConfigurationError, match="not both"):
         WebPageLoader([], web=site.web(), timeout=3)

@@ -16,6 +16,12 @@ from websearch_core.tools import Loading, OnError, PlainDocument, list_urls, spl
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
+_OF_OTHERS = {
+    "continue_on_failure": 'write on_error="skip"',
+    "bs_kwargs": "leave it out: the main part of a page is found without it",
+    "header_template": 'write http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})',
+}  # the arguments of other loaders
+
 
 class WebPageLoader(BaseLoader):
     """
@@ -52,8 +58,8 @@ class WebPageLoader(BaseLoader):
         on_error: OnError = "raise",
         **arguments: Unpack[CommonArguments],
     ) -> None:
-        if "continue_on_failure" in arguments:
-            raise ConfigurationError('continue_on_failure: write on_error="skip"')
+        for name in _OF_OTHERS.keys() & arguments:
+            raise ConfigurationError(f"{name}: {_OF_OTHERS[name]}")
         self.urls: list[str] = list_urls(urls)
         arguments, _ = split_arguments(arguments, ["read_options", "on_error"])
         self.web: WebSearch = WebSearch.resolve(web, arguments)

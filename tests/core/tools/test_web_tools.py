@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from websearch_core.provenance import Ledger
 from websearch_core.render import find_error_code
 from websearch_core.testing import FakeWeb, stop_clock
 from websearch_core.tools import DESCRIPTIONS, Output, Retrieval, Run, WebTools, as_error, split_arguments
+from websearch_core.tools._fixed import check_search_options
 
 ROOT = Path(__file__).resolve().parents[3]
 KELP = "https://sea.example/kelp"
@@ -190,12 +192,43 @@ def test_an_error_stays_itself_and_a_bug_becomes_one_that_quotes_nothing(caplog)
         ("region", 'write search_options={"country": ...}'),
         ("read_top", 'write search_options={"read_top": ...}'),
         ("max_length", 'write read_options={"max_length": ...}'),
+        ("headers", 'write http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})'),
+        ("searx_host", "write base_url=..."),
     ],
 )
 def test_an_option_of_a_call_is_answered_with_the_line_to_write(name, line):
     with pytest.raises(ConfigurationError) as raised:
         split_arguments({name: "SECRET"}, ["limit", "search_options", "read_options"])
     assert str(raised.value).rstrip(".") == f"{name}: {line}".rstrip(".")
+
+
+@pytest.mark.parametrize(
+    ("provider", "line"),
+    [
+        ("tavily", "provider=Tavily(include_answer=...)"),
+        ("brave,linkup", "provider=Linkup(include_answer=...)"),
+        (["brave", "tavily"], "provider=Tavily(include_answer=...)"),
+        (None, "provider=Linkup(include_answer=...), or provider=Tavily(include_answer=...)"),
+    ],
+    ids=str,
+)
+def test_an_option_of_a_provider_is_answered_with_the_one_that_was_asked(provider, line):
+    said = f"include_answer: write {re.escape(line)}$"
+    with pytest.raises(ConfigurationError, match=said):
+        split_arguments({"provider": provider, "include_answer": "SECRET"}, ["limit"])
+    with pytest.raises(ConfigurationError, match=said):
+        WebSearch(provider, include_answer=True)  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("search_depth", r"provider=Tavily\(search_depth=\.\.\.\)"), ("timeout", r"timeout=\.\.\.")],
+)
+def test_what_is_no_option_of_a_search_is_answered_with_its_place(name, line):
+    with pytest.raises(
+        InvalidOption, match=f"search_options: {name}: not an option; write {line}, beside search_options"
+    ):
+        check_search_options({name: 3})
 
 
 def test_arguments_are_split_and_own_ones_win():

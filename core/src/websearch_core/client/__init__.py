@@ -113,7 +113,7 @@ class WebSearch:
         from ..settings import Http, Settings
         from ._selection import Selection, make_stack, read_chain, search_chain
 
-        check_arguments(options)
+        check_arguments({**options, "provider": provider})
         settings, http = options.get("settings"), options.get("http") or Http()
         if settings is not None and not isinstance(settings, Settings):
             raise ConfigurationError("settings: must be Settings, such as Settings.from_mapping({...})")

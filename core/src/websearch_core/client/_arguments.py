@@ -52,7 +52,7 @@ def make_query(
 
 
 def check_arguments(
-    given: Iterable[str], known: Collection[str] = _KNOWN, find_home: Callable[[str], str] = find_home
+    given: Mapping[str, Any], known: Collection[str] = _KNOWN, find_home: Callable[[str], str] = find_home
 ) -> None:
     """
     Check the names of the arguments of a `WebSearch`, or of a class that takes them.
@@ -60,7 +60,7 @@ def check_arguments(
     A message never shows the value of an argument, which may be a key: ``api_ky="..."``.
 
     Args:
-        given: The names of the arguments.
+        given: The arguments.
         known: The right names.
         find_home: Returns which of them an option of a search or of a page belongs to.
 
@@ -69,13 +69,17 @@ def check_arguments(
 
     """
     for name in given:
-        if name not in known and (line := _find_line(name, known, find_home)):
+        if name not in known and (line := _find_line(name, known, find_home, given.get("provider"))):
             raise ConfigurationError(f"{name}: write {line}")
     check_names(given, known, ConfigurationError)
 
 
-def _find_line(name: str, known: Collection[str], find_home: Callable[[str], str]) -> str:
-    """Return the line to write instead of *name*, which is an option elsewhere, or was one; empty if none is known."""
+def _find_line(name: str, known: Collection[str], find_home: Callable[[str], str], asked: Any) -> str:
+    """
+    Return the line to write instead of *name*, which is an option elsewhere, or was one; empty if none is known.
+
+    An option of several providers is shown with the one that is *asked*, a name or several.
+    """
     option = OTHER_NAMES.get(name, name)
     if option == "limit" and "k" in known:
         return "k=..."
@@ -87,17 +91,19 @@ def _find_line(name: str, known: Collection[str], find_home: Callable[[str], str
         return line
     from ..reading import ReadOptions
 
-    return f"read(url, {name}=...)" if name in ReadOptions.__annotations__ else _find_provider_line(name)
+    return f"read(url, {name}=...)" if name in ReadOptions.__annotations__ else find_provider_line(name, asked)
 
 
-def _find_provider_line(name: str) -> str:
-    """Return the line if *name* is an option of a provider."""
+def find_provider_line(name: str, asked: Any) -> str:
+    """Return the line if *name* is an option of providers: of those that are *asked*, if any of them has it."""
+    first = asked.split(",") if isinstance(asked, str) else asked if isinstance(asked, list | tuple) else ()
+    found = {}
     for provider in known():
         with suppress(ImportError, AttributeError):  # of a plug-in
             cls = provider_class(provider)
             if name in field_notes(cls):
-                return f"provider={cls.__name__}({name}=...)"
-    return ""
+                found[provider] = f"provider={cls.__name__}({name}=...)"
+    return ", or ".join([line for provider, line in found.items() if provider in first] or found.values())
 
 
 def check_text(query: Any) -> None:

@@ -222,6 +222,11 @@ FORMER: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 _FORMER_LINES = {
     "provider_options": 'provider=Tavily(search_depth="advanced")',
+    "headers": 'http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})',
+    "cookies": 'http=Http(credentials={"https://wiki.corp": Credentials(cookies={"session": "env:SESSION"})})',
+    "verify_ssl": "http=Http(verify=context)",
+    "requests_per_second": "throttle=Throttle(requests_per_second=2), or host_requests_per_second=2 for pages",
+    "searx_host": "base_url=...",
     "logger": 'on_event=...; what is logged goes to logging.getLogger("websearch_core")',
 }
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from .._text.choices import OTHER_NAMES
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments
-from ..client._arguments import check_arguments, check_number, make_query
+from ..client._arguments import check_arguments, check_number, find_provider_line, make_query
 from ..errors import ConfigurationError, InvalidOption
 from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported, describe_problems
 from ..models._domains import ANYWHERE, Domains
@@ -241,8 +241,10 @@ def _parse(options: Mapping[str, Any] | None, usual: Mapping[str, Any]) -> tuple
     given = _as_dict("search_options", options)
     known = SearchDefaults.__annotations__
     if unknown := [name for name in given if name not in known]:
-        hint = suggest_name(str(unknown[0]), known, OTHER_NAMES)
-        raise InvalidOption(f"search_options: {unknown[0]}: not an option{hint}")
+        name = str(unknown[0])
+        line = f"{name}=..." if name in CommonArguments.__annotations__ else find_provider_line(name, None)
+        hint = f"; write {line}, beside search_options" if line else suggest_name(name, known, OTHER_NAMES)
+        raise InvalidOption(f"search_options: {name}: not an option{hint}")
     for name, least in _READING.items():
         if given.get(name) is not None:
             check_number(f"search_options: {name}", given[name], least, InvalidOption)
