@@ -294,7 +294,9 @@ def test_credits_are_counted_for_each_provider():
 
 
 def test_an_unknown_price_is_refused_when_the_client_is_made():
-    with pytest.raises(ConfigurationError, match=r"what a call of exa costs in USD is not known.*USD 7 per 1,000"):
+    with pytest.raises(
+        ConfigurationError, match=r"of exa costs in USD is not known.*USD 7 per 1,000.*'exa': '\.\.\. USD'"
+    ):
         WebSearch("exa", api_key=SECRET, budget="1 USD/day")
     with pytest.raises(ConfigurationError, match="in credits"):
         WebSearch("brave", api_key=SECRET, budget="100 credits/month")

@@ -217,7 +217,7 @@ def test_an_option_of_a_provider_is_answered_with_the_one_that_was_asked(provide
     with pytest.raises(ConfigurationError, match=said):
         split_arguments({"provider": provider, "include_answer": "SECRET"}, ["limit"])
     with pytest.raises(ConfigurationError, match=said):
-        WebSearch(provider, include_answer=True)  # pyright: ignore[reportCallIssue]
+        WebSearch(provider, include_answer=True)
 
 
 @pytest.mark.parametrize(

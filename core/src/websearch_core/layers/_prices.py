@@ -93,10 +93,10 @@ def unknown_price(provider: Provider, unit: Unit) -> ConfigurationError:
     about = getattr(provider, "about", None)
     listed = about.price if isinstance(about, Service) else ""
     said = f" (its list says: {listed}; {about.as_of})" if listed and about else ""
-    example = "'0.005 USD'" if unit == "usd" else "'1 credit'"
+    counted = "USD" if unit == "usd" else unit
     return ConfigurationError(
-        f"budget: what a call of {provider.name} costs in {'USD' if unit == 'usd' else unit} is not known{said}: "
-        f"say it with Budget(prices={{{provider.name!r}: {example}}}), or prices in [budget]"
+        f"budget: what a call of {provider.name} costs in {counted} is not known{said}: "
+        f"say it with Budget(prices={{{provider.name!r}: '... {counted}'}}), or prices in [budget]"
     )
 
 
