@@ -57,6 +57,11 @@ def test_content_without_text_is_refused_under_its_true_media_type(
         (HTML, "application/xhtml+xml", "application/xhtml+xml"),
         (HTML, "text/plain", "text/plain"),  # a server that shows the source means it
         (b"<h1 align=center>Read me</h1>", "text/markdown", "text/markdown"),
+        (b"<b>{{ x[1](2) }}</b>", "text/x-jinja", "text/x-jinja"),
+        (b"<div>a = b[1](2)", "text/x-python", "text/x-python"),
+        (b"<a>,b\n", "text/csv", "text/csv"),
+        (b"<p>Not found</p>", "application/json", "text/html"),
+        (b"<!doctype html><p>Not found</p>", "application/yaml", "text/html"),
         (b"<!-- a --> <!-- b -->\n<div>x</div>", None, "text/html"),
         (codecs.BOM_UTF8 + HTML, None, "text/html"),
         (HTML.decode().encode("utf-16-le"), "text/html", "text/html"),
