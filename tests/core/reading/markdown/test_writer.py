@@ -568,7 +568,7 @@ def test_writing_needs_little_of_the_stack() -> None:
     ],
 )
 def test_writing_takes_linear_time(before: str, piece: str) -> None:
-    nests = piece in {"<span class=katex>", "<ul><li>b</li>"}  # each inside the one before: the tree takes long to build
+    nests = piece in {"<span class=katex>", "<ul><li>b</li>"}  # a tree so deep takes long to build
     root = tree(before + piece * (4_000 if nests else 20_000))
     begin = time.process_time()
     write(root)
