@@ -98,7 +98,12 @@ def test_a_page_becomes_the_document_that_a_reader_makes(sea: Sea) -> None:
 
 @pytest.mark.parametrize(
     ("argument", "line"),
-    [("html_to_text", "a document is always Markdown"), ("fail_on_error", 'write on_error="raise"'), ("limit", "")],
+    [
+        ("html_to_text", "a document is always Markdown"),
+        ("fail_on_error", 'write on_error="raise"'),
+        ("continue_on_failure", 'write on_error="skip"'),
+        ("limit", ""),
+    ],
 )
 def test_an_argument_of_another_reader_is_answered_with_what_to_write(argument: str, line: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{argument}: .*{line}"):

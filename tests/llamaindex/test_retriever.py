@@ -163,6 +163,8 @@ async def test_a_query_engine_answers_from_it(sea: Sea, unmarked: Callable[[str]
 
 
 async def test_an_unknown_argument_of_a_call_is_answered_with_where_it_belongs():
+    with pytest.raises(ConfigurationError, match=r"similarity_top_k: write k=\.\.\."):
+        WebSearchRetriever(provider="duckduckgo", similarity_top_k=3)
     retriever = WebSearchRetriever(provider="duckduckgo")
     with pytest.raises(InvalidOption, match="unknown arguments: limit; pass k="):
         retriever.retrieve("kelp", limit=2)

@@ -283,6 +283,8 @@ def test_the_arguments_make_a_web_search_and_the_key_never_appears() -> None:
     assert "SECRET" not in repr(spec) + repr(vars(spec)) + repr(spec.to_tool_list())
     with pytest.raises(ConfigurationError, match="unknown argument: api_ky"):
         WebSearchToolSpec(api_ky="SECRET-of-a-test")
+    with pytest.raises(ConfigurationError, match="unknown argument: max_use; did you mean max_uses"):
+        WebSearchToolSpec(max_use=3)
 
 
 def test_spec_and_tools_survive_pickling() -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 # The arguments of other readers of web pages, and what to write instead.
 _ELSEWHERE = MappingProxyType(
     {
+        "continue_on_failure": 'write on_error="skip" or "raise"',
         "fail_on_error": 'write on_error="raise" or "skip"',
         "html_to_text": "leave it out: a document is always Markdown",
         "include_url_in_text": "leave it out: metadata has the url, which models are shown",

@@ -158,7 +158,8 @@ class WebSearchToolSpec(BaseToolSpec):
     ) -> None:
         if output_format not in get_args(Format):
             raise ConfigurationError(f"output_format: {output_format!r} is not one of {', '.join(get_args(Format))}")
-        arguments, _ = split_arguments(arguments, ["limit", "search_options", "read_options"])
+        own = ["limit", "search_options", "read_options", "output_format", "provenance", "max_uses", "configurable"]
+        arguments, _ = split_arguments(arguments, own)
         self._tools = WebTools(
             web,
             limit=limit,

@@ -506,6 +506,15 @@ def test_doctor_tries_what_is_configured(websearch, searx, site, monkeypatch):
     assert len(searx.paths) == 1
 
 
+@pytest.mark.enable_socket
+def test_doctor_tries_nothing_if_everything_is_switched_off(websearch, searx, monkeypatch):
+    monkeypatch.setenv("SEARXNG_URL", searx.url)
+    monkeypatch.setenv("WEB_SEARCH_ENABLED", "false")
+    done = websearch("doctor")
+    assert (done.exit_code, searx.paths) == (2, [])
+    assert "web search is switched off: environment WEB_SEARCH_ENABLED" in done.stderr
+
+
 @pytest.mark.parametrize("option", ["cache", "throttle"])
 def test_doctor_shows_no_password_of_a_redis(websearch, monkeypatch, option):
     monkeypatch.setenv(f"WEB_SEARCH_{option.upper()}", "redis://me:letmein@cache.corp:6379/0")

@@ -116,7 +116,7 @@ def test_without_a_keyring_the_key_goes_into_the_file_that_only_its_owner_can_re
 
 
 def test_a_url_that_lacks_its_scheme_is_offered_with_it(setup):
-    done = setup("searxng", "localhost:8888", "", "", "n")  # Enter takes the offered one, and gives no key
+    done = setup("searxng", "localhost:8888", "y", "", "", "n")  # Enter takes the offered one, and gives no key
     assert done.exit_code == 0
     assert "did you mean http://localhost:8888?" in done.stdout
     assert Settings.load().options("searxng")["base_url"].value == "http://localhost:8888"

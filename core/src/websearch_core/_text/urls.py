@@ -222,7 +222,8 @@ def describe_url(url: str) -> str:
         )
     except ValueError:  # also where a port should be: "https://name:pass/word@host"
         return "an invalid URL"
-    shown = f"{parts.scheme}://{host}{path}{'?' if query else ''}{query}"
+    start = f"{parts.scheme}://" if parts.scheme else "//" * bool(host)
+    shown = f"{start}{host}{path}{'?' if query else ''}{query}"
     shown = re.sub(r"[^\x21-\x7e]", "?", shown)
     return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
 

@@ -29,7 +29,7 @@ from ..models import describe_problems
 from ..models._domains import Domains, parse_domain
 from ..provider._declare import FoundFile, field_notes, find_found_file, is_secret
 from ._build import check_entries, limit_of, too_high
-from ._shapes import SWITCH, Path, flatten
+from ._shapes import OTHER_NAMES, SWITCH, Path, flatten
 from ._sources import Option, Source, Table, make_refusal
 from ._values import (
     CONCERNS,
@@ -99,7 +99,8 @@ def _describe_unknown(path: Path, fields: Mapping[str, Any], *, in_a_file: bool)
         return ""
     if not parts:
         now = describe_former(group, in_a_file=in_a_file)
-        return f"write {now}" if now else f"not an option{suggest_name(group, fields)}"
+        ours = {name: name for name in OTHER_NAMES}
+        return f"write {now}" if now else f"not an option{suggest_name(group, fields, ours)}"
     part, known = parts[0], PARTS[group]
     if part in known:
         return ""

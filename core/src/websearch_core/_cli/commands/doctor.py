@@ -41,11 +41,13 @@ def doctor(
     are called too, without a key.
     """
     with report_errors(form):
+        from ...client._selection import Selection
         from ...providers import known
         from ...settings import Settings
         from .. import checks
 
         settings = Settings.load()
+        Selection(settings)  # an error if everything is switched off: then nothing is tried
         tried = names or (known() if live else checks.find_in_use(settings))
         checked = checks.try_alone(tried, settings, "Trying providers", ping=live)
         values, environment = checks.list_settings(tried, settings), checks.describe_environment(settings)

@@ -148,8 +148,8 @@ def _find_target(place: str) -> str:
     if Path(place).exists():
         return Path(place).resolve().as_uri()
     meant = complete_url(place.lstrip("/"))
-    hint = f"did you mean {meant}?" if meant else "there is no such file"
-    raise InvalidOption(f"url: give the whole URL, https:// included; {hint}")
+    hint = f"; did you mean {meant}?" if meant else ""
+    raise InvalidOption(f"url: give the whole URL, https:// included; there is no such file{hint}")
 
 
 def _read_all(

@@ -115,7 +115,7 @@ def _ask_url() -> str:
         try:
             return check_base_url(url)
         except ValueError as error:
-            offered = complete_url(url) or None
+            offered = complete_url(url) or offered
             print_line(str(error))
 
 
