@@ -22,6 +22,7 @@ import pytest
 import pytest_socket
 from hypothesis import HealthCheck, settings
 
+from websearch_core._browser.find import find_browser
 from websearch_core.errors import ConfigurationError
 from websearch_core.provider._declare import environment
 from websearch_core.providers import known, provider_class
@@ -79,10 +80,12 @@ def _hide_what_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: p
 def _hide_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start a browser only where a test names the reader ``browser``, whether this machine has one or not."""
 
-    def find_none(*_: object) -> None:
-        raise ConfigurationError("tests start no browser that they do not name")
+    def find_named(path: object, *rest: object) -> object:
+        if path is None:
+            raise ConfigurationError("tests start no browser that they do not name")
+        return find_browser(path, *rest)
 
-    monkeypatch.setattr("websearch_core.providers.browser.find_browser", find_none)
+    monkeypatch.setattr("websearch_core.providers.browser.find_browser", find_named)
 
 
 @pytest.hookimpl(wrapper=True)

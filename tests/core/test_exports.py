@@ -71,6 +71,12 @@ def test_the_kit_of_an_author_fits_on_a_page_and_leaves_errors_to_their_module()
     assert set(provider.__all__).isdisjoint([*errors.__all__, *google.__all__])
 
 
+def test_the_kit_says_what_it_lacks():
+    assert dir(provider) == sorted(provider.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'parse_everything'"):
+        _ = provider.parse_everything
+
+
 def test_the_file_of_a_provider_shows_its_class_alone():
     for cls in map(providers.provider_class, providers.known()):
         if cls.__module__.startswith("websearch_core."):

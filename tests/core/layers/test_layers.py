@@ -765,7 +765,7 @@ def test_a_file_that_was_merely_found_sets_only_what_it_may(plugged):
         "[retry]\nattempts = 3": "retry.attempts: may not be more than 2 here",
         "[retry]\nwait_max = 61": "retry.wait_max: may not be more than 60 here",
         "[retry]\ninner = 3": "retry.inner: not an option",
-        "[combine.fallback]": "combine: may not be set here",
+        "[combine.fallback]": "combine.fallback: may not be set here",
         "[layers.around]": "layers.around: may not be set here",
         "[layers]\nrelax = 3": "layers: not a table for each layer",
     }.items():

@@ -239,6 +239,14 @@ def test_no_hole_is_ever_made_for_the_services_that_hand_out_credentials():
         guard.judge("any.example", 80, ["169.254.169.254"])
 
 
+def test_no_hole_lets_those_services_in_by_an_address_around_theirs():
+    guard = Guard.allowing(["2001::/32"])
+
+    assert guard.judge("any.example", 80, ["2001:0:1:2:3:4:f5ff:fffe"])  # Teredo (RFC 4380) around 10.0.0.1
+    with pytest.raises(UnsafeURL):
+        guard.judge("any.example", 80, ["2001:0:1:2:3:4:5601:5601"])  # around 169.254.169.254
+
+
 @pytest.mark.parametrize(
     "entry", ["10.0.0.1/8", "wiki", "https://wiki.corp/path", "https://user@wiki.corp", "ftp://a.b", ""]
 )

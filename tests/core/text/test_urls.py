@@ -125,3 +125,17 @@ def test_a_capital_sigma_is_the_same_letter_at_the_end_of_a_name(written, sent):
     assert serialize(f"https://{written}/") == serialize(f"https://{sent}/")
     assert parse_domain(f"https://www.{written}.example") == parse_domain(f"{sent}.example")
     assert parse_domain(f"HTTPS://{written}.") == parse_domain(sent)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://[1:2]/", "the IPv6 address is malformed"),
+        ("http://[::1.2.3.999]/", "the IPv6 address is malformed"),
+        ("http://xn--0.example/", "not valid punycode"),
+        ("http://xn--zzzzzz.example/", "not valid punycode"),
+    ],
+)
+def test_a_host_that_no_page_can_have_is_refused(url, why):
+    with pytest.raises(UnsafeURL, match=why):
+        canonicalize(url)

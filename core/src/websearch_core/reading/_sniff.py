@@ -142,7 +142,7 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
         return "application/feed+json"
     # A tag may begin a template, a table or a script. XML and JSON are known by how they begin.
     other_text = stated and is_text(stated) and not stated.endswith(("html", "json", "xml"))
-    if (_DOCUMENT if other_text else _HTML).match(narrow):
+    if _DOCUMENT.match(narrow) if other_text else _HTML.match(narrow):
         return stated if stated in HTML else "text/html"
     if _BINARY.search(narrow):
         return stated if stated and not is_text(stated) and stated not in HTML else "application/octet-stream"

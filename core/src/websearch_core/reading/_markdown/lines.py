@@ -34,7 +34,7 @@ _EMPHASIS = re.compile(f"([{BOLD}{EM}{STRIKE}]+)")
 _MOVABLE = ".,:;!?…\"'“”‘’«»()（）「」『』、。，：；！？"  # noqa: RUF001 (these are meant)
 _MISLEADING = frozenset("#>=-`~0123456789")  # first characters of text that may read as syntax
 _HEADING = re.compile("#{1,6}(?: |$)")
-_STRAY = re.compile(r"(\\*+)(`|\Z)")
+_STRAY = re.compile(r"(?<!\\)(\\*+)(`|\Z)")
 _BEFORE_MARK = re.compile(rf"(?<!\\)(?:\\\\)*+\\(?=[{BOLD}{EM}{STRIKE}{LINK}])")
 _NUMBER = re.compile(r"([0-9]{4,9})([.)] )|([0-9]{1,9})([.)])$")  # a year, or the whole line: would read as a list item
 _DEFINITION = re.compile(  # of the target of a reference link
