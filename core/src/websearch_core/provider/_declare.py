@@ -25,7 +25,9 @@ from ..keys._keys import ApiKey, KeyFromEnvironment
 from ..models import describe_problems
 
 # What is said once for all providers, and how: an error suggests it.
-OF_HTTP = dict.fromkeys(("contact", "mailto"), 'WebSearch(http=Http(contact="https://bot.example/about"))')
+OF_HTTP: Mapping[str, str] = dict.fromkeys(
+    ("contact", "mailto"), 'WebSearch(http=Http(contact="https://bot.example/about"))'
+)
 T = TypeVar("T")
 
 
