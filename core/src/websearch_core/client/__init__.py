@@ -148,7 +148,7 @@ class WebSearch:
     @cached_property
     def _sender(self) -> Sender:
         """What sends the requests. It is made for the first one, since a program may make tools and call none."""
-        from .._net.clients import parse_contact
+        from .._net.clients import parse_contact, user_agent
         from .._net.credentials import OriginCredentials
         from .._net.guard import Guard
         from .._net.proxy import Proxies
@@ -167,6 +167,7 @@ class WebSearch:
             proxies=Proxies.of(http.proxy, http.resolve),
             contact=parse_contact(http.contact) if http.contact is not None else "",
         )
+        user_agent()  # looks up our version in a file: now, not on an event loop
         if self._services_of is not None:
             sender.share_services(self._services_of._sender)  # noqa: SLF001 - of the same class
         first: Sender = self.__dict__.setdefault("_sender", sender)  # another thread may have made one meanwhile
