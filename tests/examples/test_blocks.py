@@ -100,7 +100,7 @@ def test_what_other_packages_become_is_code_that_works(offline):
     names: dict[str, object] = {"key": SECRET, "api_key": SECRET, "url": "https://searx.example", "q": "rotate a key"}
     names["urls"] = [HIT["url"]]
     statement = "from langchain_websearch import *; from llamaindex_websearch import WebPageReader, WebSearchToolSpec"
-    exec(f"{statement}; from websearch_core import WebSearch; from websearch_core.providers import Tavily", names)
+    exec(f"{statement}; from websearch_core import WebSearch; from websearch_core.providers import SearXNG, Tavily", names)
     cells = re.findall(r"^\| .+ \| (`.+?`)[^`|]*(?:`.*)? \|$", page, re.MULTILINE)
     now = [code for cell in cells for code in re.findall("`([^`]+)`", cell) if re.match(r"\w+\(", code)]
 
