@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from tests.waiting import await_until, wait_until
-from websearch_core import Http, WebSearch
+from websearch_core import Credentials, Http, WebSearch
 from websearch_core._net.sender import Sender
 from websearch_core._runtime.scope import current_call
 from websearch_core.errors import (
@@ -38,7 +38,8 @@ from websearch_core.provider import Key, provider
 from websearch_core.testing import FakeWeb
 
 DOCS = Path(__file__).parents[2] / "docs" / "tenants.md"
-URL = "https://sea.example/kelp"
+SITE = "https://sea.example"
+URL = f"{SITE}/kelp"
 key: ContextVar[str] = ContextVar("key", default="ann")
 
 
@@ -143,6 +144,7 @@ CASES = {
     "with another `internal`": lambda: Case(other={"internal": ["10.0.0.0/8"]}),
     "with another domain policy": lambda: Case(other={"blocked_domains": ["land.example"]}),
     "with `robots=True` and without": lambda: Case(other={}, readers=(sea, lambda: Robots()(sea()))),
+    "with other `credentials`": lambda: Case(other={"http": Http(credentials={SITE: Credentials(bearer="bob's")})}),
     "with its own `verify`": lambda: Case(other={"http": Http(verify=ssl.create_default_context())}),
     "with its own HTTP client": lambda: Case(other={"http": Http(async_client=own_client())}),
     "with its own HTTP client, and both with the same `tenant` of the cache": lambda: Case(

@@ -98,9 +98,10 @@ def test_the_pages_have_blocks():
 def test_what_other_packages_become_is_code_that_works(offline):
     page = (ROOT / "docs" / "migration.md").read_text("utf-8")
     names: dict[str, object] = {"key": SECRET, "api_key": SECRET, "url": "https://searx.example", "q": "rotate a key"}
-    names["urls"] = [HIT["url"]]
+    names |= {"urls": [HIT["url"]], "headers": {"X-Key": SECRET}}
     statement = "from langchain_websearch import *; from llamaindex_websearch import WebPageReader, WebSearchToolSpec"
-    exec(f"{statement}; from websearch_core import WebSearch; from websearch_core.providers import SearXNG, Tavily", names)
+    exec(f"{statement}; from websearch_core import Credentials, Http, WebSearch", names)
+    exec("from websearch_core.layers import Throttle; from websearch_core.providers import SearXNG, Tavily", names)
     cells = re.findall(r"^\| .+ \| (`.+?`)[^`|]*(?:`.*)? \|$", page, re.MULTILINE)
     now = [code for cell in cells for code in re.findall("`([^`]+)`", cell) if re.match(r"\w+\(", code)]
 

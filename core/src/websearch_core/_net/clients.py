@@ -65,7 +65,6 @@ class DirectClient:
         line: Line,
         proxies: Proxies | None = None,
     ) -> None:
-        user_agent()  # reads files, which no request should do
         self._http = importlib.import_module(library)
         core = importlib.import_module(_CORES[library])
         trust_env = guard is None  # proxies and certificates of the environment must not affect pages
