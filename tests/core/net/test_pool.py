@@ -303,7 +303,7 @@ def test_threads_wait_for_one_of_the_hundred_places_until_their_deadline(server,
 
     def answer(connection):
         released.wait(30)
-        connection.sendall(http(b""))
+        connection.sendall(http(b"", "200 OK", "Connection: close"))
 
     server.answers["/"] = answer
     sender = Sender(OPEN)

@@ -207,7 +207,7 @@ def test_a_site_that_negotiates_is_read_as_markdown(server, http):
     def answer(connection):
         wants = server.requests[-1][1]["accept"].startswith("text/markdown")
         body, kind = (MARKDOWN, "text/markdown") if wants else (HTML, "text/html")
-        connection.sendall(http(body, "200 OK", f"Content-Type: {kind}", "Vary: Accept"))
+        connection.sendall(http(body, "200 OK", f"Content-Type: {kind}", "Vary: Accept", "Connection: close"))
 
     server.answers["/guide/"] = answer
     with WebSearch(reader="direct", internal=[server.url], cache=True) as web:
