@@ -133,16 +133,11 @@ if hasattr(os, "register_at_fork"):  # pragma: no branch
 @contextmanager
 def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.Connection]:
     """
-    Open a connection for as long as a block takes, without implicit transactions.
+    Open a connection for as long as a block takes, without implicit transactions; make the file if there is none.
 
-    Args:
-        path: The file; made if it does not exist.
-        timeout: Seconds to wait while somebody else writes.
-        options: The parameters of SQLite's URI, such as ``mode=ro``.
-
-    Raises:
-        ConfigurationError: The file was in use while this process was forked, or others may change it.
-
+    Writing waits *timeout* seconds while somebody else writes. *options* are the parameters of SQLite's URI, such as
+    ``mode=ro``. Raise `ConfigurationError` if the file was in use while this process was forked, or others may
+    change it.
     """
     use = _Use(path)
     release = releasing(partial(_connections.close, use))
@@ -159,12 +154,8 @@ def is_database(path: Path) -> bool:
 
 def create_private(path: Path) -> None:
     """
-    Create an empty file that only its owner can read, and its folder, if there is none.
-
-    Raises:
-        OSError: It cannot be created.
-        UnsafeFile: Another user could change it, or chose where it is.
-
+    Create an empty file that only its owner can read, and its folder, if there is none. Raise `UnsafeFile` if another
+    user could change it, or chose where it is.
     """
     if path.exists():
         return
@@ -223,18 +214,35 @@ def read_stamp(db: sqlite3.Connection) -> tuple[int, int]:
     return owner, version
 
 
-def create_tables(db: sqlite3.Connection, schema: Sequence[str], stamp: tuple[int, int]) -> bool:
-    """
-    Create the tables in an empty file by the statements of *schema*, which also stamp it.
+class ForeignFile(Exception):
+    """A file belongs to another application, or to another version."""
 
-    Return whether the file has the tables now: *stamp* is that of a file with these, and False means that the file
-    belongs to another application or version.
+
+@contextmanager
+def write_tables(
+    path: Path, what: str, timeout: float, schema: Sequence[str], stamp: tuple[int, int]
+) -> Iterator[sqlite3.Connection]:
     """
-    if read_stamp(db) != (0, 0) or db.execute("SELECT 1 FROM sqlite_master").fetchone():
-        return read_stamp(db) == stamp
-    for statement in schema:
-        db.execute(statement)
-    return True
+    Open a connection for one transaction; an empty file gets its tables by the statements of *schema*.
+
+    These also stamp it: a file with another *stamp* is a `ForeignFile`. One that cannot be created is a
+    `ConfigurationError`, in which *what* stands before the path.
+    """
+    try:
+        create_private(path)
+    except OSError as error:
+        raise ConfigurationError(f"{what} {path} cannot be created: {error.strerror}") from error
+    with connect(path, timeout) as db:
+        if path.stat().st_size == 0 or read_stamp(db) == stamp:
+            use_wal(db)
+        db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut the last transactions
+        with transaction(db):
+            if read_stamp(db) == (0, 0) and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                for statement in schema:
+                    db.execute(statement)
+            if read_stamp(db) != stamp:
+                raise ForeignFile(path)
+            yield db
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .._runtime.sqlite import connect, create_private, create_tables, is_database, read_stamp, transaction, use_wal
+from .._runtime.sqlite import ForeignFile, connect, is_database, read_stamp, write_tables
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
 from .._text.urls import identify, is_web_url
@@ -36,14 +36,13 @@ from ..provider._results import in_domains
 from ._folder import Report, SkippedFile, files, read_file
 from ._snippet import make_snippet, strip_markdown
 
-_APPLICATION_ID = 0x77736978  # in the header of the file: "wsix"
-_VERSION = 3  # of the tables, and of the form of the words in them
+_STAMP = 0x77736978, 3  # in the header of the file: "wsix", and the version of the tables and of the words in them
 _SCHEMA = (
     "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT UNIQUE, published REAL, language TEXT, page TEXT)",
     # Contentless: it stores only where each word is. 'ascii' splits at the spaces that `index_text` writes.
     "CREATE VIRTUAL TABLE words USING fts5 (title, content, content = '', tokenize = 'ascii')",
-    f"PRAGMA application_id = {_APPLICATION_ID}",
-    f"PRAGMA user_version = {_VERSION}",
+    f"PRAGMA application_id = {_STAMP[0]}",
+    f"PRAGMA user_version = {_STAMP[1]}",
 )
 _MATCHING = "FROM words JOIN pages ON pages.id = words.rowid WHERE words MATCH ? AND inside(url)"
 _RANK = "bm25(words, 4.0, 1.0)"  # a word in the title counts as much as four in the text; lower is better
@@ -237,27 +236,16 @@ class Index:
         frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
         with _translate_errors(path), connect(path, _TIMEOUT, f"mode=ro{frozen}") as db:
             db.execute("BEGIN")
-            if read_stamp(db) != (_APPLICATION_ID, _VERSION):
-                raise _foreign_error(path)
+            if read_stamp(db) != _STAMP:
+                raise ForeignFile(path)
             yield db
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection for one transaction; create the index if necessary."""
+        """Open a connection for one transaction; create the index if necessary. It is nobody else's business."""
         path = self.path.absolute()
-        try:
-            create_private(path)  # what somebody reads is nobody else's business
-        except OSError as error:
-            message = f"the local index at {path} cannot be created: {error.strerror}"
-            raise ConfigurationError(message) from error
-        with _translate_errors(path), connect(path, _TIMEOUT) as db:
-            if path.stat().st_size == 0 or read_stamp(db) == (_APPLICATION_ID, _VERSION):
-                use_wal(db)
-            db.execute("PRAGMA synchronous = NORMAL")  # a crash of the machine loses the last pages at worst
-            with transaction(db):
-                if not create_tables(db, _SCHEMA, (_APPLICATION_ID, _VERSION)):
-                    raise _foreign_error(path)
-                yield db
+        with _translate_errors(path), write_tables(path, "the local index at", _TIMEOUT, _SCHEMA, _STAMP) as db:
+            yield db
 
 
 def _require_text(page: Page) -> None:
@@ -327,12 +315,15 @@ def _translate_errors(path: Path) -> Iterator[None]:
     """Raise our errors instead of SQLite's."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, ForeignFile) as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             raise Unavailable(f"the local index at {path} is busy", provider="local") from error
-        if code == sqlite3.SQLITE_NOTADB:
-            raise _foreign_error(path) from error
+        if isinstance(error, ForeignFile) or code == sqlite3.SQLITE_NOTADB:
+            raise ConfigurationError(
+                f"{path} is not an index of this version of websearch: remove it and rebuild it with 'websearch index',"
+                " or set WEB_SEARCH_INDEX to another place"
+            ) from error
         if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM} or "fts5" in str(error):
             raise ConfigurationError(f"the local index at {path} cannot be used: {error}") from error
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
@@ -345,11 +336,4 @@ def _translate_errors(path: Path) -> Iterator[None]:
 def _damaged_error(path: Path) -> BadResponse:
     return BadResponse(
         f"the local index at {path} is damaged: remove it and rebuild it with 'websearch index'", provider="local"
-    )
-
-
-def _foreign_error(path: Path) -> ConfigurationError:
-    return ConfigurationError(
-        f"{path} is not an index of this version of websearch: remove it and rebuild it with 'websearch index', "
-        "or set WEB_SEARCH_INDEX to another place"
     )

@@ -16,20 +16,19 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from .._runtime.sqlite import connect, create_private, create_tables, read_stamp, transaction, use_wal
+from .._runtime.sqlite import ForeignFile, write_tables
 from ..errors import ConfigurationError, Unavailable
 from ._account import exceeded
 from ._amounts import Amount, Limit
 
-_APPLICATION_ID = 0x77737573  # in the header of the file: "wsus"
-_VERSION = 1
+_STAMP = 0x77737573, 1  # in the header of the file: "wsus", and the version of the table
 _SCHEMA = (
     """CREATE TABLE usage (
         day TEXT, tenant TEXT, provider TEXT, calls INTEGER NOT NULL, credits INTEGER NOT NULL, usd INTEGER NOT NULL,
         PRIMARY KEY (day, tenant, provider)
     ) WITHOUT ROWID""",
-    f"PRAGMA application_id = {_APPLICATION_ID}",
-    f"PRAGMA user_version = {_VERSION}",
+    f"PRAGMA application_id = {_STAMP[0]}",
+    f"PRAGMA user_version = {_STAMP[1]}",
 )
 _ADD = (
     "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
@@ -69,10 +68,7 @@ class UsageFile:
         return cls(platformdirs.user_data_path("websearch", appauthor=False) / "usage.db")
 
     def add(self, day: date, tenant: str, provider: str, amount: Amount, limits: Sequence[Limit] = ()) -> None:
-        """
-        Add *amount*, which may be negative. Raise `BudgetExceeded`, and add nothing, if that would pass one of the
-        limits.
-        """
+        """Add *amount*, which may be negative; if that would pass a limit, raise `BudgetExceeded` instead."""
         with self._open() as db:
             for limit in limits:
                 more = amount.of(limit.unit)
@@ -97,20 +93,10 @@ class UsageFile:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection for one transaction; create the file if necessary."""
+        """Open a connection for one transaction; create the file if necessary. Tenants are nobody else's business."""
         path = self.path.absolute()
-        try:
-            create_private(path)  # tenants are nobody else's business
-        except OSError as error:
-            raise ConfigurationError(f"the usage file {path} cannot be created: {error.strerror}") from error
-        with _translate_errors(path), connect(path, _TIMEOUT) as db:
-            if path.stat().st_size == 0 or read_stamp(db) == (_APPLICATION_ID, _VERSION):
-                use_wal(db)
-            db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut the last calls
-            with transaction(db):
-                if not create_tables(db, _SCHEMA, (_APPLICATION_ID, _VERSION)):
-                    raise _foreign_error(path)
-                yield db
+        with _translate_errors(path), write_tables(path, "the usage file", _TIMEOUT, _SCHEMA, _STAMP) as db:
+            yield db
 
 
 def _sum(db: sqlite3.Connection, limit: Limit, day: date, tenant: str, provider: str) -> int:
@@ -127,16 +113,13 @@ def _sum(db: sqlite3.Connection, limit: Limit, day: date, tenant: str, provider:
 def _translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, ForeignFile) as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             raise Unavailable(f"the budget cannot be checked: the usage file {path} is busy") from error
-        if code == sqlite3.SQLITE_NOTADB:
-            raise _foreign_error(path) from error
+        if isinstance(error, ForeignFile) or code == sqlite3.SQLITE_NOTADB:
+            raise ConfigurationError(
+                f"{path} is not a usage file of this version of websearch: remove it, or name another as usage_file of "
+                "Budget"
+            ) from error
         raise ConfigurationError(f"the usage file {path} cannot be used: {error}") from error
-
-
-def _foreign_error(path: Path) -> ConfigurationError:
-    return ConfigurationError(
-        f"{path} is not a usage file of this version of websearch: remove it, or name another as usage_file of Budget"
-    )
