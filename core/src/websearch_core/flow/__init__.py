@@ -22,7 +22,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -244,12 +244,12 @@ class Hedge:
 
     def wrap(self, layer: Callable[[Flow[Any]], Flow[Any]]) -> Hedge:
         """Return the same with *layer* around both flows."""
+        return Hedge(layer(self.first), partial(_begin_second, self.make_second, layer), self.after)
 
-        def make_second() -> Flow[Any] | None:
-            second = self.make_second()
-            return None if second is None else layer(second)
 
-        return Hedge(layer(self.first), make_second, self.after)
+def _begin_second(make: Callable[[], Flow[Any] | None], begin: Callable[[Flow[Any]], _T]) -> _T | None:
+    second = make()
+    return None if second is None else begin(second)
 
 
 Effect: TypeAlias = Request | Sleep | Call | Gather | Share | Hedge
@@ -321,12 +321,8 @@ def _perform(effect: Effect, send: Send) -> Any:
         case Share(flights, key, make):
             return flights.share(key, lambda: run(make(), send))
         case Hedge(first, make_second, after):
-
-            def find_second() -> Callable[[], Any] | None:
-                second = make_second()
-                return None if second is None else partial(run, second, send)
-
-            return hedge(partial(run, first, send), find_second, after)
+            begin = partial(_begin_second, make_second, lambda flow: partial(run, flow, send))
+            return hedge(partial(run, first, send), begin, after)
         case _:
             raise _make_effect_error(effect)
 
@@ -361,12 +357,8 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
         case Share(flights, key, make):
             return await flights.ashare(key, lambda: arun(make(), send))
         case Hedge(first, make_second, after):
-
-            def find_other() -> Callable[[], Coroutine[Any, Any, Any]] | None:
-                second = make_second()
-                return None if second is None else partial(arun, second, send)
-
-            return await ahedge(partial(arun, first, send), find_other, after)
+            begin = partial(_begin_second, make_second, lambda flow: partial(arun, flow, send))
+            return await ahedge(partial(arun, first, send), begin, after)
         case _:
             raise _make_effect_error(effect)
 
