@@ -38,7 +38,7 @@ class GuardedBackend:
         self._core, self._inner, self._guard, self._line, self._way = core, inner, guard, line, way
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
-        return _Stream(self._core, self._connect(_decode_host(host), port, timeout, options))
+        return _Stream(self._core, self._connect(host, port, timeout, options))
 
     def _connect(self, host: str, port: int, timeout: float | None, options: dict[str, Any]) -> Any:
         proxy = self._way.find(host, port) if self._way else None
@@ -129,7 +129,6 @@ class AsyncGuardedBackend:
         self._inner, self._guard, self._line, self._way = inner, guard, line, way
 
     async def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
-        host = _decode_host(host)
         proxy = self._way.find(host, port) if self._way else None
         try:
             async with asyncio.timeout(timeout):
@@ -189,7 +188,3 @@ def _close_loser(attempt: asyncio.Task[Any]) -> None:
 
 
 _closing: set[asyncio.Future[None]] = set()  # asyncio keeps only weak references to tasks
-
-
-def _decode_host(host: str | bytes) -> str:
-    return host.decode("ascii") if isinstance(host, bytes) else host

@@ -45,13 +45,8 @@ class DirectClient:
     """
     What `websearch_core._net.sender.Sender` uses of an ``httpx.Client``, without its cookies, redirects and hooks.
 
-    Args:
-        library: Which HTTP library to use.
-        verify: Which certificates to trust; by default, those of the HTTP library.
-        guard: The policy for pages; None for services, which use the proxies of the environment if no other are given.
-        line: The queue for look-ups of names.
-        proxies: The proxies to go through.
-
+    With a *guard* it is for pages; without one for services, which use the proxies of the environment unless other
+    ones are given. *line* is the queue for look-ups of names.
     """
 
     _kind: Kind = "Client"
@@ -161,13 +156,7 @@ def _parse_url(parse: Any, url: str) -> Any:
 
 
 def parse_contact(value: Any) -> str:
-    """
-    Return how to reach who sends requests, as a URL.
-
-    Raises:
-        ConfigurationError: It is neither a web page nor an email address.
-
-    """
+    """Return *value* as a URL; raise `ConfigurationError` if it is neither that of a page nor an email address."""
     text = value.strip() if isinstance(value, str) else ""
     if _EMAIL.fullmatch(text):
         return f"mailto:{text.removeprefix('mailto:')}"

@@ -37,7 +37,12 @@ class OriginCredentials:
                 raise ConfigurationError(
                     f"credentials: {named}: give Credentials(bearer=...), basic, headers or cookies"
                 )
-            _check_opens(guard, named)
+            try:
+                guard.check(f"{named}/")
+            except UnsafeURL as error:
+                raise ConfigurationError(
+                    f"credentials: {named} is not opened: {error}; if that is meant, add internal=[{named!r}]"
+                ) from None
             if origin in self._of:
                 raise ConfigurationError(f"credentials: {named} is given twice")
             self._of[origin] = credentials.owned(named)
@@ -85,12 +90,3 @@ def _parse_origin(entry: Any) -> tuple[Origin, str]:
     if scheme != "https" and not is_this_machine(host):
         raise ConfigurationError(f"credentials: {named} would get them unencrypted; use https")
     return (scheme, host, port), named
-
-
-def _check_opens(guard: Guard, named: str) -> None:
-    try:
-        guard.check(f"{named}/")
-    except UnsafeURL as error:
-        raise ConfigurationError(
-            f"credentials: {named} is not opened: {error}; if that is meant, add internal=[{named!r}]"
-        ) from None

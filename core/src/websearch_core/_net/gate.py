@@ -38,25 +38,14 @@ _TLS = b"\x16"  # the first byte of a TLS handshake
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """
-    What one page may use. Once a sum is spent the gate shuts: what is open is cut, and what comes is refused.
+    """What one page may use. Once a sum is spent the gate shuts: what is open is cut, and what comes is refused."""
 
-    Args:
-        received: Bytes from sites, as they came over the wire.
-        sent: Bytes to sites.
-        requests: Requests, or tunnels, in all.
-        at_once: Open connections.
-        connect: Seconds for a connection.
-        idle: Seconds without a byte in either direction.
-
-    """
-
-    received: int = 20 * 2**20
-    sent: int = 2**20
-    requests: int = 500
-    at_once: int = 48
-    connect: float = 8.0
-    idle: float = 15.0
+    received: int = 20 * 2**20  # bytes from sites, as they came over the wire
+    sent: int = 2**20  # bytes to sites
+    requests: int = 500  # in all, tunnels included
+    at_once: int = 48  # open connections
+    connect: float = 8.0  # seconds for a connection
+    idle: float = 15.0  # seconds without a byte in either direction
 
 
 @dataclass
@@ -80,15 +69,9 @@ class Gate:
     """
     ``async with Gate(guard, line) as gate:`` and give the browser ``gate.url`` as its proxy.
 
-    Args:
-        guard: Judges names and addresses.
-        line: The queue for look-ups.
-        limits: What the page may use.
-        address: The address to listen on; see `find_own_address`.
-        proxies: The proxies to go through.
-        user: The id of the user that the browser runs as; None for anybody. Where the system says who is at the other
-            end of a connection, programs of others are not answered.
-
+    It listens on *address* (see `find_own_address`), and the page may use what the *limits* say. *user* is the id of
+    the user that the browser runs as: where the system says who is at the other end of a connection, programs of
+    others are not answered. None is for anybody.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypedDict, Unpack
+from typing import TypeAlias
 
 from .._text.urls import Address, Network, Origin, parse_address, parse_holes, serialize, split_url
 from ..errors import UnsafeURL
@@ -84,53 +84,41 @@ def verdict(address: str) -> str | None:
     return "an embedded address" if ip.packed[8:12] in _ISATAP else None
 
 
-class SystemCalls(TypedDict, total=False):
-    """The calls of a `Guard` to the operating system."""
-
-    resolve: Resolve
-    is_own: Callable[[Address], bool]
-
-
 @dataclass(frozen=True)
 class Guard:
     """
     The policy for pages of the open web.
 
     No hole allows link-local addresses, or others where a cloud is known to give out credentials.
-
-    Args:
-        networks: Networks that are allowed although they are not public.
-        origins: ``(scheme, host, port)`` that are allowed whatever address the name has.
-        domains: The domains that pages may be on; nothing else may be opened, not even a hole.
-        resolve: Resolves a name to addresses; a test passes its own table.
-        is_own: Returns whether an address belongs to this machine.
-
     """
 
-    networks: tuple[Network, ...] = ()
-    origins: frozenset[Origin] = frozenset()
-    domains: Domains = ANYWHERE
-    resolve: Resolve = field(default=resolve_host, repr=False)
-    is_own: Callable[[Address], bool] = field(default=is_own_address, repr=False)
+    networks: tuple[Network, ...] = ()  # allowed although they are not public
+    origins: frozenset[Origin] = frozenset()  # allowed whatever address the name has
+    domains: Domains = ANYWHERE  # that pages may be on; nothing else may be opened, not even a hole
+    resolve: Resolve = field(default=resolve_host, repr=False)  # a test passes its own table
+    is_own: Callable[[Address], bool] = field(default=is_own_address, repr=False)  # whether it is of this machine
 
     @classmethod
     def allowing(
-        cls, entries: Iterable[str], *, domains: Domains = ANYWHERE, **system_calls: Unpack[SystemCalls]
+        cls,
+        entries: Iterable[str],
+        *,
+        domains: Domains = ANYWHERE,
+        resolve: Resolve = resolve_host,
+        is_own: Callable[[Address], bool] = is_own_address,
     ) -> Guard:
         """
         Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``. Raise
         `ConfigurationError` for an entry that is neither.
         """
-        return cls(*parse_holes(entries), domains, **system_calls)
+        return cls(*parse_holes(entries), domains, resolve, is_own)
 
     def check(self, url: str) -> str:
         """
         Check *url* strictly, without using the network; return it as it is to be sent.
 
-        Raises:
-            UnsafeURL: It is ambiguous, or its scheme, name, port or literal address is not allowed for pages.
-            DomainNotAllowed: It is on a domain that is not allowed.
-
+        Raise `UnsafeURL` if it is ambiguous, or its scheme, name, port or literal address is not allowed for pages, and
+        `DomainNotAllowed` if its domain is not.
         """
         scheme, host, port, _ = split_url(url)
         if (ip := parse_address(host)) and _is_forbidden(ip):

@@ -11,10 +11,7 @@ _MOST = 2**18  # bytes: h11 bounds each interim answer, but not how many there a
 
 
 class HeadBound:
-    """
-    Counts what a stream of *core* (``httpcore`` or ``httpcore2``) reads between a request and the end of the head of
-    its answer.
-    """
+    """Counts what a stream of *core* (``httpcore`` or ``httpcore2``) reads until the head of an answer ends."""
 
     def __init__(self, core: Any) -> None:
         self._core = core

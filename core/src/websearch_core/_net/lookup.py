@@ -33,12 +33,9 @@ class Line:
 
     def look_up(self, ask: Ask, page: str = "") -> Future[Sequence[str]]:
         """
-        Start a look-up, or queue it. A caller that stops waiting for the answer cancels it.
+        Start a look-up by *ask*, which blocks, or queue it. A caller that stops waiting for the answer cancels it.
 
-        Args:
-            ask: Makes the look-up, and blocks until the system has answered.
-            page: The name to say in an error, if it is that of a page. Those of services may be internal.
-
+        *page* is the name to say in an error, if it is that of a page. Those of services may be internal.
         """
         client = self, current_client()
         if self._threads.count_waiting(client) >= MAX_WAITING:

@@ -153,10 +153,7 @@ class Proxies:
 
     @classmethod
     def of(cls, proxy: Any, resolve: Any) -> Proxies | None:
-        """
-        Return the proxies that the settings ask for, if any. What is wrong or missing is a `ConfigurationError` without
-        the password.
-        """
+        """Return the proxies that the settings ask for, if any. A `ConfigurationError` does not show the password."""
         if proxy is None:
             if resolve is not None:
                 raise ConfigurationError(f"resolve: is for a proxy: give it, such as proxy={_EXAMPLE}")

@@ -18,15 +18,9 @@ from .system import resolve_name
 
 def resolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
     """
-    Resolve *host*, and let *guard* judge its addresses; None allows all of them.
+    Resolve *host* in the queue *line*, and let *guard* judge its addresses; None allows all of them.
 
-    Args:
-        line: The queue for the look-up.
-        guard: Judges the addresses.
-        host: A name or an address.
-        port: The port to connect to.
-        timeout: Maximum seconds to wait; the deadline limits it, too.
-
+    That takes at most *timeout* seconds; the deadline limits it, too.
     """
     waiting = _look_up(line, guard, host, port)
     try:

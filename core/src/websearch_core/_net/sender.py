@@ -54,17 +54,8 @@ class Sender:
     """
     Sends requests, blocking or on any event loop, and pools connections for each.
 
-    Args:
-        guard: The policy for pages.
-        connect_timeout: Seconds to wait for a connection.
-        client: The caller's own ``Client`` for services; pages never go through it.
-        async_client: The caller's own ``AsyncClient``; it belongs to one event loop.
-        verify: Which certificates to trust; by default, those of the HTTP library.
-        library: Which HTTP library to use.
-        credentials: What to log in with at which origin.
-        proxies: The proxies to go through.
-        contact: A URL or an email address that the ``User-Agent`` names.
-
+    *guard* is the policy for pages, and *connect_timeout* in seconds. The other arguments are those of
+    `websearch_core.settings.Http`, which explains them.
     """
 
     def __init__(
@@ -120,14 +111,7 @@ class Sender:
         self._start()
 
     def send(self, request: Request) -> Response:
-        """
-        Send *request* and read the answer.
-
-        Raises:
-            UnsafeURL: The guard forbids the URL.
-            ServiceError: There was no answer, or it was late or malformed.
-
-        """
+        """Send *request* and read the answer. Raise `UnsafeURL` if the guard forbids the URL, else a `ServiceError`."""
         if request.transport is not None:
             return self._wait(self._hand_over(request))
         if request.guarded:
@@ -293,13 +277,14 @@ class Sender:
 
     def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
-        left = clamp(None)
+        left, agent = clamp(None), user_agent(self._contact, for_pages=request.guarded)
+        own = {name.title(): value for name, value in request.headers.items()}  # as all names are written here
         try:
             built = client.build_request(
                 request.method,
                 url,
                 params={**request.params, **request.secret_params} or None,
-                headers=_complete(request.headers, user_agent(self._contact, for_pages=request.guarded)),
+                headers={"User-Agent": agent, **own, "Accept-Encoding": OFFERED},
                 json=request.json,
                 data=request.form,
                 timeout=(min(self._connect_timeout, time_left()), left, left, left),
@@ -351,12 +336,6 @@ class _LoopClients:
         async with self._making:  # a generator that is running cannot be closed
             for lifetime in self._lifetimes.values():
                 await lifetime.aclose()
-
-
-def _complete(headers: Mapping[str, str], agent: str) -> dict[str, str]:
-    """Add those of every request to *headers*, in any case: here, all names are written ``Like-This``."""
-    own = {name.title(): value for name, value in headers.items()}
-    return {"User-Agent": agent, **own, "Accept-Encoding": OFFERED}
 
 
 def _close(clients: dict[bool, Any]) -> None:
