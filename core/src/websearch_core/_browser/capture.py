@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from .pipe import CommandFailed
-from .tab import ScriptError
-
-if TYPE_CHECKING:
-    from .tab import Tab
+from .tab import ScriptError, Tab
 
 Capture: TypeAlias = Literal["dom.html", "screenshot.png", "page.pdf"]
 

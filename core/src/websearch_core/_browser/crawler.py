@@ -7,18 +7,16 @@ import json
 import os
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._net.gate import Gate, find_own_address
+from .._net.guard import Guard
+from .._net.lookup import Line
+from .._net.proxy import Proxies
 from .._runtime.deadline import time_left, time_limit
 from ..errors import ConfigurationError, TimedOut, Unavailable
 from ..flow import Request, Response
 from .launch import NETWORK_FLAGS, find_own_user
-
-if TYPE_CHECKING:
-    from .._net.guard import Guard
-    from .._net.lookup import Line
-    from .._net.proxy import Proxies
 
 MISSING = "crawl4ai needs the base_url of a server, or its package: pip install 'websearch-core[crawl4ai]'"
 _MAX_SECONDS = 90.0  # for a page without a deadline, with the start of its browser

@@ -33,7 +33,7 @@ from .._runtime.threads import start_thread
 from ..errors import BadResponse, TooLarge, Unavailable, WebSearchError
 from .launch import Launch, Process
 from .login import Login
-from .pipe import CommandFailed, Connection, Gone, Session
+from .pipe import CommandFailed, Connection, Gone
 from .tab import Tab
 
 T = TypeVar("T")
@@ -164,9 +164,8 @@ class Browser:
         )
         target = str(answers[-1]["targetId"])
         attached = await send("Target.attachToTarget", {"targetId": target, "flatten": True})
-        self._tabs[context] = tab = Tab(
-            Session(self._connection, attached["sessionId"]), gate, context, target, self._explain_crash
-        )
+        tab = Tab(self._connection, attached["sessionId"], gate, context, target, explain_crash=self._explain_crash)
+        self._tabs[context] = tab
         return tab
 
     async def _drop(self, tab: Tab) -> None:

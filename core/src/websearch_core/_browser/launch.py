@@ -80,25 +80,14 @@ _NO_SANDBOX = ("No usable sandbox", "SUID sandbox", "setuid sandbox", "Operation
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """
-    How to start a browser. Pages that ask for the same share one.
+    """How to start a browser. Pages that ask for the same share one."""
 
-    Args:
-        path: The program; None finds one.
-        sandbox: Whether renderers run in Chromium's sandbox.
-        images: Whether pages load images and fonts.
-        memory: Bytes that one renderer may use before it is ended.
-        pages_at_once: How many pages are open at a time; others wait.
-        flags: More flags, for tests.
-
-    """
-
-    path: Path | None = None
-    sandbox: bool = True
-    images: bool = False
-    memory: int = 640 * 2**20
-    pages_at_once: int = 4
-    flags: tuple[str, ...] = ()
+    path: Path | None = None  # the program; None finds one
+    sandbox: bool = True  # whether renderers run in Chromium's sandbox
+    images: bool = False  # whether pages load images and fonts
+    memory: int = 640 * 2**20  # bytes that one renderer may use before it is ended
+    pages_at_once: int = 4  # how many are open at a time; others wait
+    flags: tuple[str, ...] = ()  # more of them, for tests
 
     def make_flags(self, proxy: str, address: str, profile: str) -> list[str]:
         """
@@ -125,10 +114,8 @@ class Process:
     """
     A running browser, its two pipes and its folder.
 
-    Raises:
-        ConfigurationError: There is no browser, or this user cannot start it in a sandbox.
-        Unavailable: The system could not start it.
-
+    Raise `ConfigurationError` if there is none, or this user cannot start it in a sandbox; `Unavailable` if the system
+    could not start it.
     """
 
     def __init__(self, launch: Launch, proxy: str, address: str) -> None:

@@ -11,14 +11,12 @@ removed from all others.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .._net.credentials import OriginCredentials
 from .._text.urls import find_origin
 from ..errors import WebSearchError
-
-if TYPE_CHECKING:
-    from .._net.credentials import OriginCredentials
-    from .tab import Tab
+from .tab import Tab
 
 _PATIENCE = 5.0  # seconds for the browser to say what a request is for
 

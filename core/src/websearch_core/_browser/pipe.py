@@ -14,7 +14,6 @@ import itertools
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeAlias
@@ -31,14 +30,6 @@ class CommandFailed(Exception):
 
 class Gone(Exception):
     """The browser, or the page, has gone."""
-
-
-@dataclass(frozen=True)
-class Session:
-    """What concerns one page, on the connection to its browser."""
-
-    connection: Connection
-    id: str
 
 
 class Connection:
@@ -65,10 +56,7 @@ class Connection:
         self._fail("the page has gone", session)
 
     async def send(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> dict[str, Any]:
-        """
-        Send a command and return its result. Raise `CommandFailed` if the browser refuses it, `Gone` if the browser or
-        the session ends first.
-        """
+        """Return the result of a command. Raise `CommandFailed` if it is refused, `Gone` if browser or session ends."""
         if self.ended.done():
             raise Gone("the browser has gone")
         number = next(self._ids)

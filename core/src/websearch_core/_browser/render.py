@@ -6,8 +6,11 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from .._net.credentials import OriginCredentials
+from .._net.guard import Guard
+from .._net.lookup import Line
+from .._net.proxy import Proxies
 from .._runtime.deadline import time_left, time_limit
 from .._text.media_types import HTML
 from ..errors import TimedOut
@@ -16,13 +19,7 @@ from ..flow._redaction import SecretRequest, redact_response, without_keys
 from .capture import Capture, capture
 from .launch import Launch
 from .snapshot import show
-
-if TYPE_CHECKING:
-    from .._net.credentials import OriginCredentials
-    from .._net.guard import Guard
-    from .._net.lookup import Line
-    from .._net.proxy import Proxies
-    from .tab import Document, Tab
+from .tab import Document, Tab
 
 _MAX_SECONDS = 60.0  # for a page without a deadline
 
@@ -41,21 +38,12 @@ class Rendered(Response):
 
 @dataclass(frozen=True, kw_only=True)
 class Renderer:
-    """
-    Renders pages; the value of `Request.transport`.
-
-    Args:
-        launch: How to start the browser.
-        max_requests: How many requests a page may make.
-        max_traffic: How many bytes all of them may bring, as they come over the wire.
-        captures: What to take besides the text: ``dom.html``, ``screenshot.png``, ``page.pdf``.
-
-    """
+    """Renders pages; the value of `Request.transport`."""
 
     launch: Launch = field(default_factory=Launch)
-    max_requests: int = 500
-    max_traffic: int = 20 * 2**20
-    captures: tuple[Capture, ...] = ()
+    max_requests: int = 500  # of one page
+    max_traffic: int = 20 * 2**20  # bytes that all of them may bring, as they come over the wire
+    captures: tuple[Capture, ...] = ()  # what to take besides the text
 
     def __call__(
         self,

@@ -12,14 +12,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .pipe import CommandFailed
 from .scripts import call
-from .tab import ScriptError
-
-if TYPE_CHECKING:
-    from .tab import Tab
+from .tab import ScriptError, Tab
 
 _SLICE = 500  # milliseconds of the page's time between two looks at it
 _QUIET = 3_000  # milliseconds of the page's time without new text

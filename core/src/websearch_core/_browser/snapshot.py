@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .._runtime.deadline import time_left
 from ..errors import TimedOut
@@ -11,10 +11,7 @@ from .consent import decline_consent
 from .explore import open_all, scroll
 from .scripts import call
 from .settle import Clock, settle
-from .tab import ScriptError
-
-if TYPE_CHECKING:
-    from .tab import Document, Tab
+from .tab import Document, ScriptError, Tab
 
 _MOST = 12.0  # seconds for all of it
 _ATTEMPTS = 3
@@ -25,19 +22,14 @@ class Snapshot(NamedTuple):
     """
     What a page shows.
 
-    Args:
-        document: The answer that it came with.
-        url: Where it is now.
-        html: Its elements, with open shadow roots and frames of the same origin in their places. The ``style`` of an
-            element says whether the browser shows it, and nothing else.
-        cut: Whether it is longer than the limit.
-
+    The HTML is its elements, with open shadow roots and frames of the same origin in their places. The ``style`` of an
+    element says whether the browser shows it, and nothing else.
     """
 
-    document: Document
-    url: str
+    document: Document  # the answer that it came with
+    url: str  # where it is now
     html: str
-    cut: bool
+    cut: bool  # whether it is longer than the limit
 
 
 async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
@@ -45,12 +37,8 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
     Bring a page to where a reader has seen all of it, and return what it shows, up to *max_length* characters of HTML.
 
     It is waited for, consent walls are declined, it is scrolled to its end, and what is closed is opened. The notes of
-    *tab* say so.
-
-    Raises:
-        TimedOut: Its scripts never end, and cannot be ended.
-        WebSearchError: It crashed, or led to where it must not.
-
+    *tab* say so. Raise `TimedOut` if its scripts cannot be ended, and another `WebSearchError` if it crashed, or led to
+    where it must not.
     """
     clock = Clock(tab, asyncio.get_running_loop().time() + min(_MOST, time_left() / 2))
     if not await settle(clock) and not tab.stopped:

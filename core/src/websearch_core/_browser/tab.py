@@ -18,7 +18,7 @@ from typing import Any
 from .._net.gate import Gate
 from .._runtime.deadline import time_left
 from ..errors import BadResponse, TimedOut, TooLarge, Unavailable, UnsafeURL, WebSearchError
-from .pipe import CommandFailed, Gone, Session
+from .pipe import CommandFailed, Connection, Gone
 
 _WIDTH, _HEIGHT = 1280, 2400  # pixels: much that loads on scrolling loads at once on a tall screen
 _MAX_DIALOGS = 3
@@ -60,7 +60,14 @@ class Tab:
     """
 
     def __init__(
-        self, session: Session, gate: Gate, context: str, target: str, explain_crash: Callable[[], WebSearchError]
+        self,
+        connection: Connection,
+        session: str,
+        gate: Gate,
+        context: str,
+        target: str,
+        *,
+        explain_crash: Callable[[], WebSearchError],
     ) -> None:
         self.gate, self.context, self.target = gate, context, target
         self.network = Network()
@@ -69,7 +76,7 @@ class Tab:
         self.truncated = False  # the main document was longer than its limit
         self.stopped = False  # scripts were ended
         self.time_passed = asyncio.Event()  # set when virtual time that was granted is over
-        self._connection, self._session, self._explain_crash = session.connection, session.id, explain_crash
+        self._connection, self._session, self._explain_crash = connection, session, explain_crash
         self._asked = ""  # the URL of the main document, after redirects
         self._asking = ""  # the ID of the request for it
         self._failure: tuple[str, str] | None = None  # URL and error of the last navigation, if it failed
@@ -83,17 +90,14 @@ class Tab:
         self.listener: Callable[[str, dict[str, Any]], None] | None = None  # hears every event first
         self.secrets: set[str] = set()  # those that it was sent with
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._connection.listen(session.id, self._hear)
+        self._connection.listen(session, self._hear)
 
     async def send(self, method: str, params: dict[str, Any] | None = None, *, timeout: float = 10.0) -> dict[str, Any]:
         """
         Send a command to the page, and return its result.
 
-        Raises:
-            TimeoutError: The page is too busy to answer within *timeout* seconds.
-            CommandFailed: The browser refuses the command.
-            WebSearchError: The page crashed, or the browser ended.
-
+        Raise `TimeoutError` if the page is too busy to answer within *timeout* seconds, `CommandFailed` if the browser
+        refuses the command, and a `WebSearchError` if the page crashed, or the browser ended.
         """
         if self._lost:
             raise self._lost
@@ -104,10 +108,7 @@ class Tab:
             raise self._lost or Unavailable("the browser ended while it read the page") from gone
 
     async def set_up(self, max_size: int) -> None:
-        """
-        Make the page ready: its bounds, and what it can find out about its browser. *max_size* bounds the bytes of the
-        main document, decompressed.
-        """
+        """Make the page ready, with at most *max_size* bytes of a main document, decompressed."""
         self._max_size = max_size
         metrics = {"width": _WIDTH, "height": _HEIGHT, "deviceScaleFactor": 1, "mobile": False}
         media = [{"name": "prefers-reduced-motion", "value": "reduce"}]
@@ -124,11 +125,7 @@ class Tab:
         """
         Open *url*, and return when its document begins to arrive, or turns out to be a download, which is refused.
 
-        Raises:
-            UnsafeURL: The guard forbids it, or a redirect leads where it forbids.
-            TimedOut: There was no answer in time.
-            ServiceError: The site or the browser failed.
-
+        Raise `UnsafeURL` if the guard forbids it, or where a redirect leads; else a `ServiceError`.
         """
         self._asked = url
         try:
@@ -149,14 +146,7 @@ class Tab:
         return self.document
 
     def check(self) -> None:
-        """
-        Raise what has become of the page since: a crash, or a navigation of its own that failed.
-
-        Raises:
-            UnsafeURL: It led to where the guard forbids.
-            ServiceError: The page crashed, or what it led to could not be read.
-
-        """
+        """Raise what has become of the page since: a crash, or a navigation that failed or that the guard forbids."""
         if self._lost:
             raise self._lost
         self._check_mark()
@@ -167,13 +157,8 @@ class Tab:
         """
         Return the value of *script*, a JavaScript expression, as JSON; a promise is awaited.
 
-        It runs in an isolated world: it sees the page's elements, but nothing that its scripts have replaced.
-
-        Raises:
-            ScriptError: It threw an exception, or its value is not JSON.
-            TimeoutError: The page is too busy to answer within *timeout* seconds.
-            WebSearchError: The page crashed, or the browser ended.
-
+        It runs in an isolated world: it sees the page's elements, but nothing that its scripts have replaced. Raise
+        `ScriptError` if it threw an exception, or its value is not JSON; else what `send` raises.
         """
         async with asyncio.timeout(timeout):
             for _ in range(3):

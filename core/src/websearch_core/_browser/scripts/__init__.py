@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ..tab import Tab
+from ..tab import Tab
 
 _FILES = ("dom.js", "probe.js", "snapshot.js", "scroll.js", "open.js", "consent.js")  # each uses those before it
 
@@ -24,10 +23,7 @@ def _source() -> str:
 
 
 async def call(tab: Tab, function: str, *arguments: object, timeout: float = 2.0) -> Any:
-    """
-    Call a function of these scripts in the page with *arguments* as JSON, and return its value. It raises what
-    `Tab.evaluate` raises.
-    """
+    """Return what a function of these scripts returns in the page, as JSON; raise what `Tab.evaluate` raises."""
     asked = f"[websearch.{function}({', '.join(map(json.dumps, arguments))})]"
     # A page can name an element "websearch", which is then a property of the global object, but not its own.
     answer = await tab.evaluate(f"Object.hasOwn(globalThis, 'websearch') ? {asked} : null", timeout=timeout)
