@@ -64,17 +64,9 @@ def open_web(
     doing: str, options: Mapping[str, Mapping[str, Any]], *, no_cache: bool, **arguments: Any
 ) -> Iterator[WebSearch]:
     """
-    Make the `WebSearch` of a command, and show progress while it is used.
+    Make the `WebSearch` of a command, with *options* of its providers, and show progress in what it is *doing*.
 
-    Args:
-        doing: What is done, as ``Searching``.
-        options: The options of providers, as `parse_options` returns them.
-        no_cache: Ask the services whatever the cache holds.
-        arguments: Those of the `WebSearch`.
-
-    Raises:
-        ConfigurationError: One of them is wrong, or a provider with options is not used.
-
+    Raise `ConfigurationError` if an argument is wrong, or a provider with options is not used.
     """
     from .. import layers
     from ..client import WebSearch
@@ -93,15 +85,10 @@ def open_web(
 
 def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:
     """
-    Return the options of ``--option``, by the names of their providers.
+    Return the options of ``--option``, each ``PROVIDER.OPTION=VALUE``, by the names of their providers.
 
-    Args:
-        given: Each ``PROVIDER.OPTION=VALUE``. The value is one of TOML (``3``, ``true``, ``["a", "b"]``), else text.
-
-    Raises:
-        UnknownProvider: No provider has that name.
-        ConfigurationError: One has another form, or would show a key to everybody who can list processes.
-
+    The value is one of TOML (``3``, ``true``, ``["a", "b"]``), else text. A key, which everybody who can list processes
+    would see, is a `ConfigurationError`.
     """
     from .._registry import provider_class, registered_name
     from ..provider._declare import environment, field_notes, is_secret

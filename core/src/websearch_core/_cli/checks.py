@@ -50,25 +50,14 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Check:
-    """
-    The result of trying one provider.
-
-    Args:
-        provider: Its name.
-        seconds: How long it took.
-        error: What is wrong; None if it answers in the expected shape.
-        configured: Whether it has what it needs, such as a key.
-        reachable: Whether its server answers at all; None if it has none, or was not tried.
-        signup_url: Where to get a key.
-
-    """
+    """The result of trying one provider."""
 
     provider: str
-    seconds: float
-    error: WebSearchError | None = None
-    configured: bool = True
-    reachable: bool | None = True
-    signup_url: str = ""
+    seconds: float  # how long it took
+    error: WebSearchError | None = None  # what is wrong; None if it answers in the expected shape
+    configured: bool = True  # whether it has what it needs, such as a key
+    reachable: bool | None = True  # whether its server answers at all; None if it has none, or was not tried
+    signup_url: str = ""  # where to get a key
 
     @property
     def remedy(self) -> str:
@@ -82,11 +71,7 @@ def run_checks(names: list[str], settings: Settings, *, ping: bool = False) -> F
     """
     Try the providers called *names* in parallel, with a search for one result or by reading one page.
 
-    Args:
-        names: The names.
-        settings: Their settings.
-        ping: Also find out whether the servers of providers that are not configured can be reached.
-
+    With *ping*, also find out whether the servers of providers that are not configured can be reached.
     """
     checked: list[Check] = yield Gather([_check(name, settings, ping=ping) for name in names])
     return checked
@@ -123,21 +108,12 @@ def is_offline(checked: list[Check]) -> bool:
 
 @dataclass(frozen=True)
 class Setting:
-    """
-    One setting and its current value.
+    """One setting and its current value."""
 
-    Args:
-        name: Its name, as in a settings file: ``timeout``, ``providers.brave.base_url``.
-        value: The value, ready for JSON; a key is replaced by asterisks.
-        source: Where it comes from: ``environment BRAVE_API_KEY``, the path of a file, or ``default``.
-        trusted: False if it comes from a file that was merely found.
-
-    """
-
-    name: str
-    value: Any
-    source: str
-    trusted: bool
+    name: str  # as in a settings file: ``timeout``, ``providers.brave.base_url``
+    value: Any  # ready for JSON; a key is replaced by asterisks
+    source: str  # ``environment BRAVE_API_KEY``, the path of a file, or ``default``
+    trusted: bool  # False if it comes from a file that was merely found
 
 
 def list_settings(names: list[str], settings: Settings) -> list[Setting]:
@@ -196,9 +172,10 @@ def _describe_browser(settings: Settings) -> dict[str, Any]:
 
 def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
     started = time.monotonic()
+    signup_url = str(getattr(getattr(_find_class(name), "about", None), "signup_url", ""))
 
     def check(error: WebSearchError | None = None, *, configured: bool = True, reachable: bool | None = True) -> Check:
-        return Check(name, time.monotonic() - started, error, configured, reachable, _find_signup_url(name))
+        return Check(name, time.monotonic() - started, error, configured, reachable, signup_url)
 
     try:
         provider = build_provider(name, settings)
@@ -238,10 +215,6 @@ def _ping(name: str) -> Flow[bool | None]:
 def _is_answer(error: WebSearchError) -> bool:
     """Return whether an error is the server's answer, rather than the lack of one."""
     return not isinstance(error, TimedOut | Unavailable) or getattr(error, "status", None) is not None
-
-
-def _find_signup_url(name: str) -> str:
-    return str(getattr(getattr(_find_class(name), "about", None), "signup_url", ""))
 
 
 def _find_class(name: str) -> type | None:

@@ -174,10 +174,7 @@ def show_progress(what: str, most: int | None = None) -> Iterator[Callable[[str]
     """
     Show the progress of *what* on stderr; call the yielded function for each step.
 
-    Args:
-        what: What is done, as ``Indexing docs``.
-        most: The maximum number of steps, for a bar; without it, steps are only counted.
-
+    The maximum number of steps, *most*, makes a bar of it; without that, steps are only counted.
     """
     if sys.stderr.isatty():
         from .terminal import live_progress

@@ -20,29 +20,15 @@ _OWNER_ONLY = 0o600
 
 @dataclass
 class OwnFile:
-    """
-    The file, as it will be written.
-
-    Args:
-        path: Where it is.
-        document: Its content, as tomlkit represents it.
-        private: Whether it holds a key, so that only its owner may read it.
-
-    """
+    """The file, as it will be written."""
 
     path: Path
-    document: Any
-    private: bool = False
+    document: Any  # its content, as tomlkit represents it
+    private: bool = False  # whether it holds a key, so that only its owner may read it
 
     @classmethod
     def read(cls, path: Path) -> OwnFile:
-        """
-        Read the file, or begin a new one.
-
-        Raises:
-            ConfigurationError: It is not TOML, or cannot be read, or tomlkit is missing.
-
-        """
+        """Read the file, or begin a new one. Raise `ConfigurationError` if it cannot be read, or is not TOML."""
         try:
             import tomlkit
             from tomlkit.exceptions import TOMLKitError
@@ -60,13 +46,7 @@ class OwnFile:
             raise ConfigurationError(f"{path}: not TOML: {error}") from None
 
     def set_provider(self, name: str, options: Mapping[str, str]) -> None:
-        """
-        Choose the provider *name*, switch it on, and set *options* of it.
-
-        Raises:
-            ConfigurationError: The file has a shape that cannot hold this.
-
-        """
+        """Choose the provider *name*, switch it on, and set its *options*; or raise `ConfigurationError`."""
         try:
             self._set(name, options)
         except (AttributeError, TypeError, ValueError):  # tomlkit's: a number for a table, a table in an inline one
@@ -79,10 +59,7 @@ class OwnFile:
     def write(self) -> None:
         """
         Replace the file at once, so that it is never half written; a new one, or one with a key, is the user's alone.
-
-        Raises:
-            ConfigurationError: It cannot be written.
-
+        Raise `ConfigurationError` if it cannot be written.
         """
         import tomlkit
 
@@ -137,11 +114,9 @@ class OwnFile:
 
 def store_key(name: str, key: str) -> str:
     """
-    Store the *key* of the provider *name* in the keyring of the system.
+    Store the *key* of the provider *name* in the keyring of the system, if there is one.
 
-    Returns:
-        What to write as ``api_key``: where the key is, or the key itself if there is no keyring.
-
+    Return what to write as ``api_key``: where the key is, or the key itself.
     """
     if key.startswith("keyring:") or importlib.util.find_spec("keyring") is None:
         return key

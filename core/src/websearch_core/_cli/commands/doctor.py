@@ -129,7 +129,7 @@ def _print_diagnosis(checked: list[Check], settings: list[Setting], environment:
             ("proxies", proxies or "none"),
             ("TLS", ", ".join(environment["tls"].values())),
             *(("settings file", file) for file in files or ["none"]),
-            *((one.name, f"{_format_value(one.value)}, from {_format_source(one)}") for one in chosen),
+            *((one.name, _format_setting(one)) for one in chosen),
         ]
     )
     print_text("All other settings have their defaults; --format json lists them.")
@@ -143,10 +143,7 @@ def _describe_browser(browser: dict[str, Any]) -> str:
     return f"{join_lines(browser['path'])} ({version or 'unknown version'}{tested})"
 
 
-def _format_value(value: Any) -> str:
+def _format_setting(setting: Setting) -> str:
+    value = "" if setting.value is None else setting.value
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return "" if value is None else join_lines(text)
-
-
-def _format_source(setting: Setting) -> str:
-    return join_lines(setting.source) + ("" if setting.trusted else " (not trusted)")
+    return f"{join_lines(text)}, from {join_lines(setting.source)}{'' if setting.trusted else ' (not trusted)'}"

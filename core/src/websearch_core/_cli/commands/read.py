@@ -13,17 +13,7 @@ import typer
 
 from ..._text.choices import Responses
 from ...errors import ConfigurationError, InvalidOption, WebSearchError
-from ..arguments import (
-    Form,
-    Internal,
-    NoCache,
-    ProviderOption,
-    Robots,
-    Timeout,
-    list_words,
-    open_web,
-    parse_options,
-)
+from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, list_words, open_web, parse_options
 from ..completion import complete_reader
 from ..output import print_pages, report_errors
 

@@ -54,7 +54,9 @@ def setup() -> None:
         if place := options.get("api_key"):
             in_keyring = place.startswith("keyring:")
             print_line(f"The key is in your {place}" if in_keyring else "The key is in this file; only you can read it")
-        _warn_of_others(str(path))
+        source = Settings.load().source("provider")
+        if source.name != str(path):
+            print_line(f"Note: {source.place} sets {source.key} too, and wins")
         print_text("websearch doctor shows what is used now")
 
 
@@ -147,11 +149,3 @@ def _try(name: str, settings: Settings, options: dict[str, str]) -> bool:
     if check.remedy:
         print_line(f"  {check.remedy}")
     return False
-
-
-def _warn_of_others(path: str) -> None:
-    from ...settings import Settings
-
-    source = Settings.load().source("provider")
-    if source.name != path:
-        print_line(f"Note: {source.place} sets {source.key} too, and wins")

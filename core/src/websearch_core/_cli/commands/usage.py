@@ -15,7 +15,7 @@ from ..output import print_json, print_line, print_table, report_errors
 
 if TYPE_CHECKING:
     from ...layers._amounts import Amount
-    from ...layers._usage import Usage, UsageFile
+    from ...layers._usage import Usage
 
 By = Literal["day", "provider", "tenant"]
 _Row = tuple[str, str, str]  # day, provider and tenant; those that are added up are empty
@@ -47,8 +47,11 @@ def usage(
     """
     with report_errors(form):
         from ...layers._amounts import Amount
+        from ...layers._usage import UsageFile
+        from ...settings import Settings
 
-        file = _find_file(path)
+        named = Settings.load().layer_options("budget").get("usage_file")
+        file = UsageFile.at(path or (named.value if named else None))
         first = _parse_day(since)
         found = [one for one in file.read(first) if not names or one.provider in names]
         rows, total = _add_up(found, by), sum((one.amount for one in found), Amount())
@@ -62,14 +65,6 @@ def usage(
             print_line(f"Nothing is counted in {file.path}. Set a budget, such as WEB_SEARCH_BUDGET='1 USD/day'.")
         else:
             _print(rows, total)
-
-
-def _find_file(path: Path | None) -> UsageFile:
-    from ...layers._usage import UsageFile
-    from ...settings import Settings
-
-    usage = Settings.load().layer_options("budget").get("usage_file")
-    return UsageFile.at(path or (usage.value if usage else None))
 
 
 def _parse_day(since: str | None) -> date | None:
