@@ -35,7 +35,7 @@ def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: 
         error.locate(provider)
         raise
     except Exception as bug:
-        if _is_for_a_test(bug):
+        if type(bug).__module__ == "pytest_socket":
             raise
         raise as_error(bug, f"{provider} {verb}", provider) from bug
 
@@ -52,10 +52,6 @@ def as_error(bug: Exception, what: str, provider: str | None = None) -> BadRespo
     error = BadResponse(f"{what} failed: unexpected {kind}", provider=provider)
     error.__cause__ = bug
     return error
-
-
-def _is_for_a_test(bug: Exception) -> bool:
-    return type(bug).__module__ == "pytest_socket"
 
 
 def _format_stack(bug: BaseException) -> str:

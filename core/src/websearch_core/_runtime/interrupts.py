@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 
 def releasing(give_back: Callable[[], object]) -> Generator[None]:
     """
-    Prepare to call *give_back* at ``close()`` of what this returns, and again if Ctrl-C interrupts it.
+    Prepare to call *give_back* at ``close()`` of what this returns, and again for what is left if Ctrl-C interrupts it.
 
     Prepare before taking anything::
 
@@ -25,10 +25,6 @@ def releasing(give_back: Callable[[], object]) -> Generator[None]:
             work()
         finally:
             release.close()
-
-    Args:
-        give_back: Gives back whatever has been taken so far; called again, it does what is left.
-
     """
     release = _release(give_back)
     next(release)

@@ -31,17 +31,10 @@ class Deadline:
 
 @dataclass(eq=False, slots=True)
 class Patience:
-    """
-    How long a call waits because others ask it to come back later, all such waits together.
+    """How long a call waits because others ask it to come back later, all such waits together."""
 
-    Args:
-        seconds: How long, from the first wait on.
-        until: The moment of `time.monotonic` when that is over; ``inf`` before the first wait.
-
-    """
-
-    seconds: float = math.inf
-    until: float = math.inf
+    seconds: float = math.inf  # from the first wait on
+    until: float = math.inf  # the moment of `time.monotonic` when that is over; ``inf`` before the first wait
 
     def allows(self, wait: float) -> bool:
         """Return whether to wait so many seconds from now."""
@@ -71,69 +64,36 @@ class Choices(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """
-    Who makes a call: only equal callers share what is under way, and only those that look the same what is kept.
+    """Who makes a call: only equal callers share what is under way, and only those that look the same what is kept."""
 
-    Args:
-        web: What identifies the `WebSearch` in this process.
-        policy: What it may open and how it connects, as far as that can be shown, as text.
-        own: What stands for that which cannot be shown, such as the caller's own HTTP client; unique in the world.
-        tenant: Whom a budget charges, where that tells callers apart.
-
-    """
-
-    web: Hashable = None
-    policy: str = ""
-    own: str = ""
-    tenant: str = ""
+    web: Hashable = None  # what identifies the `WebSearch` in this process
+    policy: str = ""  # what it may open and how it connects, as far as that can be shown, as text
+    own: str = ""  # stands for what cannot be shown, such as the caller's own HTTP client; unique in the world
+    tenant: str = ""  # whom a budget charges, where that tells callers apart
 
 
 class Account(NamedTuple):
-    """
-    Who is charged.
+    """Who is charged."""
 
-    Args:
-        tenant: The name of a customer, team or user; empty if the program has only one.
-        run: What identifies a run: a name, or an object that lives as long; None for all calls of a `WebSearch`.
-
-    """
-
-    tenant: str = ""
-    run: Any = None
+    tenant: str = ""  # the name of a customer, team or user; empty if the program has only one
+    run: Any = None  # a name, or an object that lives as long as the run; None for all calls of a `WebSearch`
 
 
 class CallContext(NamedTuple):
-    """
-    What belongs to a call.
+    """What belongs to a call."""
 
-    Args:
-        deadline: When its time is up.
-        patience: How long it waits when it is asked to come back later.
-        caller: Who makes it.
-        account: Who is charged.
-        choices: What it wants of pages.
-        is_fresh: Whether it is made inside `no_cache`.
-        reads_on: Whether it reads what follows of a page, which should be the same page as before.
-        memory: What its conversation was given before (`websearch_core.provenance`); None outside of the tools.
-        listeners: Who hears its events, as `websearch_core.events` has them.
-        branch: What its thread works for (`websearch_core.flow._branches`); None if it is the caller's own.
-        leading: The shared work (`websearch_core.flow._flights`) that it is part of.
-        request: The `websearch_core.flow.Request` that is being sent.
-
-    """
-
-    deadline: Deadline = Deadline()  # never moved
-    patience: Patience = Patience()  # without end, so it does not change
-    caller: Caller = Caller()
-    account: Account = Account()
-    choices: Choices = Choices()
-    is_fresh: bool = False
-    reads_on: bool = False
-    memory: Any = None
-    listeners: tuple[Any, ...] = ()
-    branch: Any = None
-    leading: tuple[object, ...] = ()
-    request: Any = None
+    deadline: Deadline = Deadline()  # when its time is up; this one is never moved
+    patience: Patience = Patience()  # for being asked to come back later; this one has no end, so it does not change
+    caller: Caller = Caller()  # who makes it
+    account: Account = Account()  # who is charged
+    choices: Choices = Choices()  # what it wants of pages
+    is_fresh: bool = False  # whether it is made inside `no_cache`
+    reads_on: bool = False  # whether it reads what follows of a page, which should be the same page as before
+    memory: Any = None  # what its conversation was given (`websearch_core.provenance`); None outside of the tools
+    listeners: tuple[Any, ...] = ()  # who hears its events, as `websearch_core.events` has them
+    branch: Any = None  # what its thread works for (`websearch_core.flow._branches`); None if it is the caller's own
+    leading: tuple[object, ...] = ()  # the shared work (`websearch_core.flow._flights`) that it is part of
+    request: Any = None  # the `websearch_core.flow.Request` that is being sent
 
 
 _call: ContextVar[CallContext] = ContextVar("websearch_call", default=CallContext())  # noqa: B039 - immutable

@@ -30,11 +30,8 @@ class Threads:
     loop must not wait for that. So a worker that takes a job first makes sure that an idle one remains, and the first
     worker is started by a thread that is started without waiting.
 
-    Args:
-        name: The name of the threads.
-        most: Maximum number of threads at work. Half of them are for clients that have none.
-        each: Maximum number at work for one client; alone, it gets no more than a quarter of them.
-
+    At *most* so many are at work; half of them are for clients that have none. *each* is the maximum for one client;
+    alone, it gets no more than a quarter of them.
     """
 
     def __init__(self, name: str, most: int, each: float = inf) -> None:

@@ -35,11 +35,8 @@ class Turns(Generic[T]):
     An interrupt can end any of these methods half-way. So they keep no counts, and each can be called again: it then
     does what is left.
 
-    Args:
-        places: How many there are.
-        each: Maximum number for one client, besides the rule above.
-        kept: How many are only for clients that have none: they do not count as free for the others.
-
+    *each* is the maximum for one client, besides the rule above. Of the places, those that are *kept* are only for
+    clients that have none: they do not count as free for the others.
     """
 
     def __init__(self, places: int, *, each: float = inf, kept: int = 0) -> None:
@@ -129,10 +126,6 @@ class Turns(Generic[T]):
         """Return how much of a client waits."""
         return len(self.waiting.get(client, ()))
 
-    def count_all_waiting(self) -> int:
-        """Return how much waits, of all clients."""
-        return sum(map(len, self.waiting.values()))
-
     def _find_next(self) -> Hashable | None:
         free = self._places - len(self.held)
         if free <= 0:
@@ -168,7 +161,7 @@ class Places:
     def waiting(self) -> int:
         """How many wait for a place."""
         with self._lock:
-            return self._turns.count_all_waiting()
+            return sum(map(len, self._turns.waiting.values()))
 
     @property
     def held(self) -> int:

@@ -23,10 +23,7 @@ class Runs:
         self._by_object: weakref.WeakKeyDictionary[Any, dict[str, Amount]] = weakref.WeakKeyDictionary()
 
     def add(self, account: Account, provider: str, amount: Amount, limits: Sequence[Limit] = ()) -> None:
-        """
-        Add *amount*, which may be negative, to what a run has used with a provider. Raise `BudgetExceeded`, and add
-        nothing, if the run would pass one of the limits.
-        """
+        """Add *amount* to what a run has used; if that would pass a limit, raise `BudgetExceeded` instead."""
         with self._lock:
             used = self._find(account.run)
             for limit in limits:

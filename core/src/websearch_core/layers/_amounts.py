@@ -44,21 +44,12 @@ class Amount:
 
 @dataclass(frozen=True)
 class Limit:
-    """
-    The most that may be used in a period.
+    """The most that may be used in a period."""
 
-    Args:
-        amount: In millionths of the unit.
-        unit: What is counted. Credits are counted for each provider: those of two services are different things.
-        period: A ``run``, or a calendar ``day`` or ``month`` in UTC.
-        per_tenant: Whether each tenant has this limit, instead of all together.
-
-    """
-
-    amount: int
-    unit: Unit
-    period: Period = "run"
-    per_tenant: bool = False
+    amount: int  # in millionths of the unit
+    unit: Unit  # credits are counted for each provider: those of two services are different things
+    period: Period = "run"  # a day or a month is one of the calendar, in UTC
+    per_tenant: bool = False  # whether each tenant has this limit, instead of all together
 
     def __str__(self) -> str:
         period = "" if self.period == "run" else f"/{self.period}"

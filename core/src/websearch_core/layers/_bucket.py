@@ -12,15 +12,12 @@ _MOST = 10.0  # requests saved up
 
 class Bucket:
     """
-    A bucket of extra requests: each call adds a share of one, each extra request takes one. It holds at most ten.
+    A bucket of extra requests: each call adds a *share* of one, each extra request takes one. It holds at most ten.
+
+    Without a share there are always enough. *start* is what it holds at the beginning, and *per_second* what is gained
+    by waiting, so that a program that calls seldom may always send some.
 
     Finagle's idea: https://finagle.github.io/blog/2016/02/08/retry-budgets.
-
-    Args:
-        share: Requests that each call adds; None for any number of them.
-        start: Requests that are in it at the beginning.
-        per_second: Requests gained by waiting, so that a program that calls seldom may always send some.
-
     """
 
     def __init__(self, share: float | None, *, start: float = _MOST, per_second: float = 0.0) -> None:

@@ -114,7 +114,7 @@ class _BudgetProvider(ProviderWrapper[Budget]):
             yield from meter.add(meter.estimate.once)
             return (yield from self._watch(meter, start, answers))
         except GeneratorExit:  # the call was cancelled
-            if not meter.has_sent:
+            if not meter.sent:
                 meter.cancel()
             raise
 
@@ -122,12 +122,12 @@ class _BudgetProvider(ProviderWrapper[Budget]):
         try:
             answer = yield from meter.watch(start())
         except Exception:
-            if meter.has_sent:
+            if meter.sent:
                 meter.announce()
             else:  # such as an option that the provider does not support
                 yield from meter.add(Amount() - meter.added, check=False)
             raise
-        if not meter.has_sent and all(map(is_free, answers(answer))):  # from a cache inside
+        if not meter.sent and all(map(is_free, answers(answer))):  # from a cache inside
             yield from meter.add(Amount() - meter.added, check=False)
         else:
             yield from meter.correct(answers(answer))
@@ -162,14 +162,9 @@ class _Meter:
         self._account = account
         self._day = day
         self._lock = threading.Lock()  # a provider may send several requests at once
-        self._sent = 0
+        self.sent = 0  # requests, and calls of a library
         self._written = Amount()
         self._is_over = False
-
-    @property
-    def has_sent(self) -> bool:
-        """Whether anything was sent."""
-        return self._sent > 0
 
     def add(self, amount: Amount, *, check: bool = True) -> Flow[None]:
         """Add *amount*, and check the limits; without a check, nothing is raised."""
@@ -183,7 +178,8 @@ class _Meter:
             try:
                 yield AuxiliaryCall(self._write, file, amount, lasting)
             except WebSearchError as error:
-                if check and not self._may_ignore(error):
+                may_ignore = self._budget.layer.on_file_error == "ignore"
+                if check and not (may_ignore and isinstance(error, ConfigurationError | Unavailable)):
                     runs.add(self._account, name, Amount() - amount)
                     with self._lock:
                         self.added -= amount
@@ -230,19 +226,16 @@ class _Meter:
         if isinstance(effect, Auxiliary):
             return (yield effect)
         with self._lock:
-            self._sent += 1
-            is_first = self._sent == 1
+            self.sent += 1
+            is_first = self.sent == 1
         try:
             if isinstance(effect, Request) and not is_first and self.estimate.request != Amount():
                 yield from hold(effect, self.add(self.estimate.request))
             return (yield effect)
         except BaseException as error:
             with self._lock:
-                self._sent -= is_held(effect) or isinstance(error, UnsafeURL)
+                self.sent -= is_held(effect) or isinstance(error, UnsafeURL)
             raise
-
-    def _may_ignore(self, error: WebSearchError) -> bool:
-        return self._budget.layer.on_file_error == "ignore" and isinstance(error, ConfigurationError | Unavailable)
 
 
 def _today() -> date:

@@ -68,11 +68,8 @@ class Circuit:
         """
         Take the pass back, and return what changed.
 
-        Args:
-            one: The pass.
-            worked: Whether the service worked; None if the call does not show it.
-            retry_after: When the service wants to be asked again, in seconds.
-
+        *worked* is None if the call does not show whether the service works. *retry_after* is in how many seconds the
+        service wants to be asked again.
         """
         with self._lock:
             if one.is_probe:

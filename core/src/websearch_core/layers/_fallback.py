@@ -8,14 +8,7 @@ from typing import ClassVar, TypeVar
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_left, time_limit
-from ..errors import (
-    ConfigurationError,
-    NeedsBrowser,
-    ServiceError,
-    TimedOut,
-    UnsupportedOption,
-    WebSearchError,
-)
+from ..errors import ConfigurationError, NeedsBrowser, ServiceError, TimedOut, UnsupportedOption, WebSearchError
 from ..events import Failover, HedgeStarted, emit
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
@@ -145,7 +138,9 @@ class _FallbackProvider(ProviderGroup[Fallback]):
             while left and not trail.is_helped_by(left[0]):
                 trail.skip(left.pop(0))
             self._announce(turns[-1].provider, turns[-1].end, left)
-        return trail.finish_anyway()
+        if isinstance(end := trail.end(), WebSearchError):
+            raise end
+        return end
 
     def _lost(self, trail: Trail[A]) -> tuple[type[WebSearchError], ...]:
         """Return the errors that do not end the call: all of them, once there is an answer."""

@@ -24,10 +24,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Estimate:
-    """
-    What a call is estimated to cost by *price*: how much is added *once*, before the call, and for each further
-    *request*.
-    """
+    """What a call is estimated to cost by *price*: *once*, before it begins, and for each further *request*."""
 
     price: Price
     once: Amount

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urljoin
 
 from .._runtime.deadline import time_limit
@@ -24,9 +24,7 @@ from ..flow import Call, Flow, Request, Response, Share, SharedAnswer
 from ..flow._flights import Flights
 from ..flow._intercept import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
 from ..models import Page
-
-if TYPE_CHECKING:
-    from ..provider._ports import PageReader
+from ..provider._ports import PageReader
 
 USER_AGENT = "websearch-core"
 FORBIDDEN = "the site's robots.txt asks programs not to read this page"
@@ -116,12 +114,8 @@ class RobotsFiles:
         Return the seconds that the site of *url* asks for between two requests. What is not an http(s) URL is left to
         the reader to refuse.
 
-        The ``User-Agent`` in *headers*, those of the request for the page, asks for the robots.txt, too.
-
-        Raises:
-            DisallowedByRobots: The robots.txt does not allow to read the page.
-            ServiceError: The robots.txt cannot be fetched.
-
+        The ``User-Agent`` in *headers*, those of the request for the page, asks for the robots.txt, too. Raise
+        `DisallowedByRobots` if it does not allow to read the page, and a `ServiceError` if it cannot be fetched.
         """
         if not is_web_url(url):
             return 0.0
@@ -175,11 +169,13 @@ class RobotsFiles:
                 status=response.status,
             )
         text = _decode(response) if 200 <= response.status < 300 else ""
+        stated = _MAX_AGE.search(response.headers.get("cache-control", ""))
+        age = min(max(float(stated[1]), _MIN_AGE), self._max_age) if stated else self._max_age
         parse = partial(Rules, text, self._user_agent)
         rules: Rules = parse() if len(text) <= _PROMPT else (yield AuxiliaryCall(parse))
         with self._lock:
             self._drop(site)
-            self._kept[site] = _Entry(rules, time.monotonic() + self._lifetime(response))
+            self._kept[site] = _Entry(rules, time.monotonic() + age)
             self._size += 1000 + rules.size
             while self._size > _MAX_KEPT and len(self._kept) > 1:
                 self._drop(next(iter(self._kept)))
@@ -188,10 +184,6 @@ class RobotsFiles:
     def _drop(self, site: _Site) -> None:
         if (old := self._kept.pop(site, None)) is not None:
             self._size -= 1000 + old.rules.size
-
-    def _lifetime(self, response: Response) -> float:
-        stated = _MAX_AGE.search(response.headers.get("cache-control", ""))
-        return min(max(float(stated[1]), _MIN_AGE), self._max_age) if stated else self._max_age
 
 
 def _ask(url: str, headers: Mapping[str, str], hop: int) -> Flow[Response]:

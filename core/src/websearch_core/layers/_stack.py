@@ -16,11 +16,8 @@ class Stack:
     """
     The layers of one `WebSearch`. Each is started once, so that its providers share the state, and no other ones do.
 
-    Args:
-        given: The requested layers; None also leaves out the defaults.
-        default: The default layers. A given layer of the same type or rank replaces a default one.
-        for_several: More default layers, for each provider of a chain of several.
-
+    A *given* layer replaces a *default* one of the same type or rank; None leaves out all defaults. Those *for_several*
+    are more defaults, for each provider of a chain of several.
     """
 
     def __init__(

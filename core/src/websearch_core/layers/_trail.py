@@ -33,23 +33,13 @@ class MostlyHidden(NeedsBrowser):
 
 @dataclass(eq=False)
 class Turn(Generic[A]):
-    """
-    The turn of one provider.
-
-    Args:
-        provider: The provider.
-        began: When it was asked, by `time.monotonic`.
-        seconds: How long it took; None while it is being asked.
-        end: What it answered or how it failed; None if it was not waited for, because another one answered first.
-        late_after: Seconds after which another one was asked as well; None if none was.
-
-    """
+    """The turn of one provider, which began and ends at a moment of `time.monotonic`."""
 
     provider: Provider
     began: float = field(default_factory=lambda: monotonic())  # noqa: PLW0108 - the clock of a test, too
-    seconds: float | None = None
-    end: A | WebSearchError | None = None
-    late_after: float | None = None
+    seconds: float | None = None  # how long it took; None while it is being asked
+    end: A | WebSearchError | None = None  # None if it was not waited for, because another one answered first
+    late_after: float | None = None  # seconds after which another one was asked as well
 
     def stop(self) -> None:
         self.seconds = monotonic() - self.began
@@ -115,20 +105,14 @@ class Trail(Generic[A]):
         """Return *answer* with the outcomes, and a note about those who did not answer."""
         return self._complete(answer, f"answered by {provider.name}")
 
-    def finish_anyway(self) -> A:
+    def end(self) -> A | WebSearchError:
         """
-        Return the best of the answers that were not good enough: a page of which more is hidden, else an empty one.
-        Raise `AllProvidersFailed` if there is none.
+        Return the best of the answers that were not good enough: a page of which more is hidden, else an empty one; or
+        the error if there is none.
         """
         if self._partial:
             return self.finish(*self._partial[0])
-        if not self._empty:
-            raise self.fail()
-        return self._complete(self._empty[0])
-
-    def end(self) -> A | WebSearchError:
-        """Return what `finish_anyway` returns or raises."""
-        return self.finish_anyway() if self._partial or self._empty else self.fail()
+        return self._complete(self._empty[0]) if self._empty else self.fail()
 
     def fail(self) -> WebSearchError:
         """Make the error for a call that no provider answered: that of the only one, if it alone was asked."""

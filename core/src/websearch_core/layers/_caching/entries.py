@@ -29,33 +29,19 @@ class _Missing(BaseModel):
 
 
 class Entry(BaseModel):
-    """
-    An answer, and when it was given.
-
-    Args:
-        version: Of the format.
-        stored: Seconds since the epoch.
-        response: A response; or else
-        page: a page; or else
-        missing: that there is none.
-        partial: Whether a part of the response failed.
-        fresh: Seconds in which the site of a page lets it be given without asking; None if it does not say.
-        stale: Seconds after that in which it lets it be given if it cannot be asked; None if it does not say.
-        validators: How to ask whether a page has changed.
-
-    """
+    """An answer, and when it was given: a response, a page, or that there is no page."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    version: Literal[1] = 1
-    stored: float = Field(ge=0, lt=1e11)  # what a date can express
+    version: Literal[1] = 1  # of the format
+    stored: float = Field(ge=0, lt=1e11)  # seconds since the epoch, within what a date can express
     response: SearchResponse | None = None
     page: Page | None = None
     missing: _Missing | None = None
-    partial: bool = False
-    fresh: float | None = None
-    stale: float | None = None
-    validators: Validators | None = None
+    partial: bool = False  # whether a part of the response failed
+    fresh: float | None = None  # seconds in which the site of a page lets it be given without asking, if it says so
+    stale: float | None = None  # seconds after that in which it lets it be given if it cannot be asked, if it says so
+    validators: Validators | None = None  # how to ask whether a page has changed
 
     @classmethod
     def of(

@@ -44,23 +44,14 @@ _DATE = r"^[A-Za-z0-9,:+ -]{1,60}$"
 
 
 class Validators(BaseModel):
-    """
-    What to ask a site with, whether a page has changed.
-
-    Args:
-        url: The URL that answered with the page, after redirects.
-        etag: Its ``ETag``.
-        last_modified: Its ``Last-Modified``.
-        vary: The headers of the request on which the answer depended, with their values.
-
-    """
+    """What to ask a site with, whether a page has changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    url: str
+    url: str  # the one that answered with the page, after redirects
     etag: Annotated[str, StringConstraints(pattern=_ETAG)] | None = None
     last_modified: Annotated[str, StringConstraints(pattern=_DATE)] | None = None
-    vary: dict[str, str] = {}
+    vary: dict[str, str] = {}  # the headers of the request on which the answer depended, with their values
 
     @classmethod
     def of(cls, request: Request, response: Response) -> Validators | None:
@@ -82,18 +73,10 @@ class Validators(BaseModel):
 
 
 class Lifetime(NamedTuple):
-    """
-    How long a response may be given, as its site says; ``inf`` if it does not say.
+    """How long a response may be given, as its site says; ``inf`` if it does not say."""
 
-    Args:
-        fresh: Seconds from now in which it may be given without asking.
-        stale: Seconds after that in which it may be given if the site fails.
-        is_storable: Whether it may be kept at all.
-
-    """
-
-    fresh: float = inf
-    stale: float = inf
+    fresh: float = inf  # seconds from now in which it may be given without asking
+    stale: float = inf  # seconds after that in which it may be given if the site fails
     is_storable: bool = True
 
     @classmethod

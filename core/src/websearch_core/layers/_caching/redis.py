@@ -27,9 +27,8 @@ class RedisBackend:
         if importlib.util.find_spec("redis") is None:
             raise ConfigurationError("a cache in Redis needs pip install 'websearch-core[redis]'")
         self._url = url
-        self._client: Any = None
         try:
-            self._get_client()
+            self._client = connect(url)
         except ValueError:
             raise ConfigurationError("cache: not a URL of Redis") from None
 
@@ -37,34 +36,27 @@ class RedisBackend:
         from redis.exceptions import ResponseError
 
         try:
-            value: Any = self._get_client().get(_PREFIX + key)
+            value: Any = self._client.get(_PREFIX + key)
         except ResponseError:  # somebody put something else there
             return None
         return value if isinstance(value, bytes) else None
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
         if len(value) > _MAX_BYTES:
-            self._get_client().unlink(_PREFIX + key)
+            self._client.unlink(_PREFIX + key)
         else:
-            self._get_client().set(_PREFIX + key, value, px=max(1, int(min(ttl, _LONGEST) * 1000)))
+            self._client.set(_PREFIX + key, value, px=max(1, int(min(ttl, _LONGEST) * 1000)))
 
     def clear(self) -> None:
         """Remove all entries of caches, and nothing else."""
-        client = self._get_client()
-        for key in client.scan_iter(f"{_PREFIX}*", count=1000):
-            client.unlink(key)
+        for key in self._client.scan_iter(f"{_PREFIX}*", count=1000):
+            self._client.unlink(key)
 
     def stats(self) -> CacheStats:
-        client = self._get_client()
-        sizes = [_measure(client, key) for key in client.scan_iter(f"{_PREFIX}*", count=1000)]
+        sizes = [_measure(self._client, key) for key in self._client.scan_iter(f"{_PREFIX}*", count=1000)]
         parts = urlsplit(self._url)
         location = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
         return CacheStats(len(sizes), sum(sizes), location)
-
-    def _get_client(self) -> Any:
-        if self._client is None:
-            self._client = connect(self._url)
-        return self._client
 
 
 def _measure(client: Any, key: bytes) -> int:
@@ -77,10 +69,7 @@ def _measure(client: Any, key: bytes) -> int:
 
 
 def connect(url: str) -> Any:
-    """
-    Return a client of the Redis at *url*, which gives up soon. It opens no connection yet; a wrong URL is a
-    `ValueError`.
-    """
+    """Return a client of the Redis at *url*, which gives up soon, without a connection yet; or raise `ValueError`."""
     from redis import Redis
     from redis.backoff import NoBackoff
     from redis.retry import Retry

@@ -40,11 +40,8 @@ class SQLiteBackend:
     """
     Keeps entries in one file, with a write-ahead log, so that a process that is killed leaves it whole.
 
-    Args:
-        path: The file. It is made when it is first needed, readable for its owner only.
-        max_bytes: Maximum size of the entries; the oldest ones go first.
-        may_replace: Whether a damaged file without the mark of a cache may be moved aside, too.
-
+    The file is made when it is first needed, readable for its owner only. Of entries that take more than *max_bytes*,
+    the oldest ones go first. A damaged file without the mark of a cache is moved aside only if *may_replace*.
     """
 
     def __init__(self, path: Path, max_bytes: int, *, may_replace: bool = False) -> None:
@@ -96,7 +93,8 @@ class SQLiteBackend:
                 _prepare(db)
                 return work(db)
         except sqlite3.DatabaseError as error:
-            if not (again and _is_damage(error)):
+            is_damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+            if not (again and is_damaged):
                 raise
             self._move_aside(file, error)
         return self._run(work, again=False)
@@ -157,7 +155,3 @@ def _is_marked(path: Path) -> bool:
             return read_stamp(db)[0] == _APPLICATION
     except sqlite3.DatabaseError:
         return False
-
-
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}

@@ -20,10 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> CacheBackend:
-    """
-    Return the backend at *location*: a file, ``:memory:``, a URL of Redis, or a backend; by default a file in the cache
-    folder.
-    """
+    """Return the backend at *location*: a file, ``:memory:``, a URL of Redis, or itself; by default, a file."""
     if location is None:
         return SQLiteBackend(default_path(), max_bytes, may_replace=True)
     if isinstance(location, str) and location.startswith(SCHEMES):
