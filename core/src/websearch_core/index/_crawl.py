@@ -29,13 +29,7 @@ _CONCURRENCY = 4  # pages at a time, unless the site asks for a delay between th
 
 
 def crawl(
-    start: str,
-    index: Index,
-    reader: PageReader,
-    *,
-    most: int = 200,
-    timeout: float = 30.0,
-    tell: Tell = lambda _: None,
+    start: str, index: Index, reader: PageReader, *, most: int = 200, timeout: float = 30.0, tell: Tell = lambda _: None
 ) -> Flow[Report]:
     """
     Read the page at *start*, and the pages of its site that it links to, directly or not, into *index*.

@@ -45,13 +45,9 @@ class Report:
 
 def files(place: Path) -> Iterator[Path | SkippedFile]:
     """
-    Yield the files in the folder *place*, sorted, or *place* itself if it is a file.
+    Yield the files in the folder *place*, sorted, or *place* itself if it is a file; `ConfigurationError` if neither.
 
     Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
-
-    Raises:
-        ConfigurationError: There is no such file or folder.
-
     """
     if place.is_file():
         yield place
@@ -79,11 +75,7 @@ def read_file(file: Path) -> Page:
     """
     Read a file, given by its absolute path, as a page with a ``file:`` URL.
 
-    Raises:
-        UnsupportedContent: It has no text that can be read.
-        TooLarge: It is larger than 10 MiB.
-        PageNotFound: It cannot be opened.
-
+    Raise `UnsupportedContent` if it has no text, `TooLarge` above 10 MiB, and `PageNotFound` if it cannot be opened.
     """
     if not file.is_file():  # reading a pipe would wait forever
         raise PageNotFound("not a regular file")

@@ -86,13 +86,14 @@ class Credentials:
     def owned(self, origin: str) -> Credentials:
         """Return the same with errors that name *origin*."""
         whose = f"credentials[{origin!r}]"
+        concealed: Any = self  # each secret is an `ApiKey` now
         changed: dict[str, Any] = {
-            "bearer": None if self.bearer is None else _own(self.bearer, whose, "bearer"),
-            "headers": {name: _own(key, whose, f"headers[{name!r}]") for name, key in self.headers.items()},
-            "cookies": {name: _own(key, whose, f"cookies[{name!r}]") for name, key in self.cookies.items()},
+            "bearer": None if self.bearer is None else concealed.bearer.owned(whose, "bearer", ()),
+            "headers": {name: key.owned(whose, f"headers[{name!r}]", ()) for name, key in concealed.headers.items()},
+            "cookies": {name: key.owned(whose, f"cookies[{name!r}]", ()) for name, key in concealed.cookies.items()},
         }
         if self.basic is not None:
-            changed["basic"] = self.basic[0], _own(self.basic[1], whose, "basic")
+            changed["basic"] = self.basic[0], concealed.basic[1].owned(whose, "basic", ())
         return replace(self, **changed)
 
     def make_headers(self) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -158,11 +159,6 @@ def _conceal_all(what: str, given: Any, check: Callable[[str], str]) -> dict[str
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             raise ConfigurationError(f"Credentials: {what}: a name has letters, digits and signs such as - and _ only")
     return {name: _conceal(f"{what}[{name!r}]", value, check) for name, value in given.items()}
-
-
-def _own(key: Any, whose: str, option: str) -> ApiKey:
-    assert isinstance(key, ApiKey)
-    return key.owned(whose, option, ())
 
 
 def _read(key: Any) -> str:

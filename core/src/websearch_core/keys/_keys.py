@@ -144,12 +144,6 @@ class ApiKey(SecretStr):
     def _display(self) -> str:
         return "**********"
 
-    def __repr__(self) -> str:
-        return "ApiKey('**********')"
-
-    def __len__(self) -> int:
-        return len(self.get_secret_value())
-
     def __eq__(self, other: object) -> bool:
         if isinstance(other, ApiKey):
             ours, theirs = self._source.fixed(), other._source.fixed()

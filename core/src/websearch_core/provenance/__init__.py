@@ -30,10 +30,7 @@ from ._numbers import Numbers
 if TYPE_CHECKING:
     from ..citations import Source
 
-__all__ = [
-    "Ledger",
-    "Provenance",
-]
+__all__ = ["Ledger", "Provenance"]
 
 Provenance = Literal["any", "seen", "seen+links"]
 
@@ -108,7 +105,12 @@ class Ledger:
 
     def allow_links(self, page: Page, conversation: Hashable = None) -> None:
         """In mode ``seen+links``, allow the links of a page, unless the page was itself allowed as such a link."""
-        if self.mode != "seen+links" or not self._may_add_links(page.url, conversation):
+        if self.mode != "seen+links":
+            return
+        key = _make_key(page.url)
+        with self._lock:
+            found = self._named.get(key) or (self._seen.get(conversation) or {}).get(key)
+        if found is None or not found.links:
             return
         host = _find_host(page.url)
         if host is None or _find_host(page.final_url or page.url) != host:
@@ -208,12 +210,6 @@ class Ledger:
                     known.add(page.page)
                     added[key] = page
             self._see_all(added, conversation)
-
-    def _may_add_links(self, url: str, conversation: Hashable) -> bool:
-        key = _make_key(url)
-        with self._lock:
-            found = self._named.get(key) or (self._seen.get(conversation) or {}).get(key)
-        return found is not None and found.links
 
     def _add(self, urls: Iterable[str], conversation: Hashable, *, links: bool) -> None:
         if self.mode == "any":

@@ -24,19 +24,11 @@ _SWEEP = 60.0  # seconds between looks for what is too old
 
 
 class Kept(NamedTuple):
-    """
-    What a conversation was given.
+    """What a conversation was given."""
 
-    Args:
-        answer: A page, or the answer to a search; None for one that must not be kept.
-        at: When, as `time.monotonic` says it.
-        size: Its bytes, more or less.
-
-    """
-
-    answer: Page | SearchResponse | None
-    at: float
-    size: int
+    answer: Page | SearchResponse | None  # None for one that must not be kept
+    at: float  # when, as `time.monotonic` says it
+    size: int  # its bytes, more or less
 
     @property
     def age(self) -> float:

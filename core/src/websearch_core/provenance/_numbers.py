@@ -56,7 +56,8 @@ class Numbers:
             if number > self._last + _MAX_GAP:
                 break
             keys = {identify(source["url"]) for source in sources}
-            if number in self._sources and not any(self._number_of(key) == number for key in keys):
+            given = [numbered.number for key in keys if (numbered := self._numbers.get(key))]
+            if number in self._sources and number not in given:
                 self._forget(number)
             for source in sources:
                 self._keep(source)
@@ -100,13 +101,7 @@ class Numbers:
         return known.url.partition("#")[0] if known else None
 
     def url_of(self, number: int) -> str:
-        """
-        Return the URL of the page with this number.
-
-        Raises:
-            InvalidOption: There is none.
-
-        """
+        """Return the URL of the page with this number; raise `InvalidOption` if there is none."""
         if number not in self._sources:
             last = f": they go from 1 to {self._last}" if self._last else " yet: search first, or give a URL"
             raise InvalidOption(f"url: no page of this conversation has the number {number}{last}")
@@ -115,10 +110,6 @@ class Numbers:
     def _find(self, url: str) -> _Numbered | None:
         alike = find_alike(self._numbers, url)
         return alike[0] if len({one.number for one in alike}) == 1 else None
-
-    def _number_of(self, key: str) -> int | None:
-        known = self._numbers.get(key)
-        return known.number if known else None
 
     def _number_result(self, result: SearchResult, *, alone: bool) -> SearchResult:
         known = self._find(result.url) if alone else self._numbers.get(identify(result.url))

@@ -50,11 +50,7 @@ else:
     Combine = Keep = Obey = Pace = Repeat = Spend = Any
     SearchOptions, ReadOptions = dict[str, Any], ReadDefaults
 
-__all__ = [
-    "Http",
-    "Settings",
-    "Timeout",
-]
+__all__ = ["Http", "Settings", "Timeout"]
 
 
 def _conceal_keys(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -18,13 +18,7 @@ _YAML = "YAML needs the package PyYAML: pip install 'websearch-core[yaml]'"
 
 
 def read_text(path: Path) -> str:
-    """
-    Return the text of the file *path*.
-
-    Raises:
-        ConfigurationError: It cannot be read, is larger than `MAX_SIZE`, or is not UTF-8.
-
-    """
+    """Return the text of a file; `ConfigurationError` if it cannot be read, is larger than 1 MiB, or is not UTF-8."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_SIZE + 1)
@@ -42,9 +36,7 @@ def parse(text: str, path: Path) -> dict[str, Any]:
     """
     Return the table that *text* is, in the format that the name of *path* says: TOML, unless JSON or YAML.
 
-    Raises:
-        ConfigurationError: It is not that format, or not a table; or PyYAML is missing.
-
+    Raise `ConfigurationError` if it is not that format, or not a table, or PyYAML is missing.
     """
     name, load = _LOADERS.get(path.suffix.lower(), _TOML)
     try:
@@ -52,7 +44,7 @@ def parse(text: str, path: Path) -> dict[str, Any]:
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path}: not {name}: {_one_line(error)}") from None
+        raise ConfigurationError(f"{path}: not {name}: {' '.join(str(error).split())}") from None
     if table is None:  # YAML that is only comments
         return {}
     if not isinstance(table, dict):
@@ -128,10 +120,6 @@ def _has(table: Any, keys: Sequence[str]) -> bool:
             return False
         table = table[key]
     return True
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 _TOML: tuple[str, Callable[[str], Any]] = "TOML", tomllib.loads

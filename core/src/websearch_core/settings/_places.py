@@ -31,16 +31,7 @@ from ..provider._declare import FoundFile, field_notes, find_found_file, is_secr
 from ._build import check_entries, limit_of, too_high
 from ._shapes import OTHER_NAMES, SWITCH, Path, flatten
 from ._sources import Option, Source, Table, make_refusal
-from ._values import (
-    CONCERNS,
-    FORMER,
-    HOMES,
-    IN_ENVIRONMENT,
-    PARTS,
-    Http,
-    describe_former,
-    name_variable,
-)
+from ._values import CONCERNS, FORMER, HOMES, IN_ENVIRONMENT, PARTS, Http, describe_former, name_variable
 
 Place: TypeAlias = dict[Path, Option]
 
@@ -52,9 +43,7 @@ def read_environment(fields: Mapping[str, Any]) -> Place:
     """
     Return what the environment sets: each of the *fields* and of their parts by `name_variable`.
 
-    Raises:
-        ConfigurationError: A variable that should hold JSON does not, or its name has changed.
-
+    Raise `ConfigurationError` if a variable that should hold JSON does not, or its name has changed.
     """
     for former, (now, value) in FORMER.items():
         if len(now) == 1 and read_variable(name := name_variable((former,))):

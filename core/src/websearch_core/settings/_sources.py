@@ -30,19 +30,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Source:
-    """
-    The source of a value.
+    """The source of a value."""
 
-    Args:
-        kind: ``file`` is a file that the user chose, ``found`` one in the working directory or above it.
-        name: The environment variable, or the path of the file.
-        written: The name of the setting as it is written there, such as ``webSearch``, ``tavily``, ``apiKey``.
-
-    """
-
+    # A ``file`` is one that the user chose, a ``found`` one was in the working directory or above it.
     kind: Literal["argument", "environment", "file", "found", "default"]
-    name: str = ""
-    written: tuple[str, ...] = field(default=(), compare=False)
+    name: str = ""  # the environment variable, or the path of the file
+    written: tuple[str, ...] = field(default=(), compare=False)  # such as ``webSearch``, ``tavily``, ``apiKey``
 
     @property
     def trusted(self) -> bool:
@@ -68,22 +61,12 @@ class Source:
     @property
     def place(self) -> str:
         """Where to look for it, for messages: a variable, a file and its line, or an argument."""
-        match self.kind:
-            case "file" | "found":
-                return f"{self.name}, line {line}" if (line := self.line) else self.name
-            case "argument":
-                return "settings"
-            case _:
-                return str(self)
+        if self.kind == "argument":
+            return "settings"
+        return f"{self}, line {line}" if (line := self.line) else str(self)
 
     def __str__(self) -> str:
-        match self.kind:
-            case "environment":
-                return f"environment {self.name}"
-            case "file" | "found":
-                return self.name
-            case kind:
-                return kind
+        return f"environment {self.name}" if self.kind == "environment" else self.name or self.kind
 
 
 DEFAULT, ARGUMENT = Source("default"), Source("argument")
@@ -91,40 +74,22 @@ DEFAULT, ARGUMENT = Source("default"), Source("argument")
 
 @dataclass(frozen=True)
 class Option:
-    """
-    A value and its source.
-
-    Args:
-        value: The value.
-        source: Where it comes from.
-        limit: The value of a trusted source that this one overrules, if there is one.
-
-    """
+    """A value and its source."""
 
     value: Any = field(repr=False)  # it may be a key
     source: Source
-    limit: Any = field(default=None, repr=False)
+    limit: Any = field(default=None, repr=False)  # the value of a trusted source that this one overrules, if any
 
 
 @dataclass(frozen=True)
 class Table:
-    """
-    The settings of one place, in any shape that `flatten` understands.
-
-    Args:
-        source: The place.
-        entries: The settings.
-        prefix: Where they are inside the file: ``tool``, ``websearch`` in a ``pyproject.toml``.
-        shared: The file may hold settings of other programs beside a table ``web_search``.
-        exposed: Other users of this machine can read the file. Windows has no such permissions.
-
-    """
+    """The settings of one place, in any shape that `flatten` understands."""
 
     source: Source
     entries: dict[str, Any] = field(repr=False)  # there may be keys among them
-    prefix: tuple[str, ...] = ()
-    shared: bool = False
-    exposed: bool = False
+    prefix: tuple[str, ...] = ()  # where they are in the file: ``tool``, ``websearch`` in a ``pyproject.toml``
+    shared: bool = False  # the file may hold settings of other programs beside a table ``web_search``
+    exposed: bool = False  # other users of this machine can read the file; never so on Windows
 
 
 def read_files() -> list[Table]:
@@ -133,11 +98,8 @@ def read_files() -> list[Table]:
 
     These are the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the working directory upwards, and
     the user's own file. In a running event loop, which reading would block, they are as they were when last read: at
-    the latest when this package was imported.
-
-    Raises:
-        ConfigurationError: A file cannot be read, or is not in the format that its name says.
-
+    the latest when this package was imported. Raise `ConfigurationError` if one cannot be read, or is not in the format
+    that its name says.
     """
     global _last_read  # noqa: PLW0603 - replaced as a whole, so threads see all of it or nothing
     folder, named = _user_folder(), read_variable(NAMED)
@@ -179,14 +141,9 @@ def _user_folder() -> Path | None:
 
 def user_file() -> Path | None:
     """
-    Return the path of the user's own file: the one that exists, else that of a new one.
+    Return the path of the user's own file: the one that exists, else that of a new one; None if the user has no home.
 
-    Returns:
-        None if the user has no home.
-
-    Raises:
-        ConfigurationError: There are several, in different formats.
-
+    Several, in different formats, are a `ConfigurationError`.
     """
     folder = _user_folder()
     if folder is None:

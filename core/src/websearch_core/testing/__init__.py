@@ -37,14 +37,4 @@ from ._contract import Check, read_checks, search_checks
 from ._fake import FakeWeb
 from ._play import SECRET, Outcome, play, reply
 
-__all__ = [
-    "SECRET",
-    "Check",
-    "FakeWeb",
-    "Outcome",
-    "play",
-    "read_checks",
-    "reply",
-    "search_checks",
-    "stop_clock",
-]
+__all__ = ["SECRET", "Check", "FakeWeb", "Outcome", "play", "read_checks", "reply", "search_checks", "stop_clock"]

@@ -141,8 +141,7 @@ def read_checks(reader: PageReader, *, some: Response, later: Sequence[Response]
 
     def check_page() -> None:
         page = read(some)
-        assert page.content
-        assert (page.url, page.provider) == (url, reader.name)
+        check(page)
         assert not page.truncated
 
     def check_guard() -> None:

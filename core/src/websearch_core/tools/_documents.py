@@ -78,20 +78,13 @@ def find_source(metadata: Mapping[str, Any]) -> str | None:
 
 
 def put_pages(
-    documents: Sequence[T],
-    urls: Sequence[str | None],
-    pages: Sequence[Page | WebSearchError],
-    put: Put[T],
+    documents: Sequence[T], urls: Sequence[str | None], pages: Sequence[Page | WebSearchError], put: Put[T]
 ) -> list[T]:
     """
     Put what was read of pages into documents. Of several from one page, the first stays: they would all say the same.
 
-    Args:
-        documents: The documents, best first.
-        urls: What `find_source` returned for each.
-        pages: The pages of the documents that have a URL, or their errors.
-        put: Returns a document with the text of its page, or with its error.
-
+    The *documents* are sorted, best first; the *urls* are what `find_source` returned for each. *pages* are those of
+    the documents that have a URL, or their errors, and *put* returns a document with its page, or with its error.
     """
     waiting, seen, kept = iter(pages), set[str](), list[T]()
     for document, url in zip(documents, urls, strict=True):

@@ -80,14 +80,8 @@ def search_output(
     """
     Return the output for a search.
 
-    Args:
-        response: What it found.
-        form: The format of the content.
-        full: Whether the artifact keeps all data.
-        max_tokens: Maximum tokens of the content.
-        count: Counts them.
-        max_snippet_chars: Maximum characters of each snippet.
-
+    *full* keeps all data in the artifact. *max_tokens*, as *count* counts them, are the most that the content has, and
+    *max_snippet_chars* the most characters of each snippet.
     """
     from .. import render
 

@@ -41,7 +41,7 @@ Configurable: TypeAlias = Sequence[str] | Mapping[str, str | Collection[str]]
 
 class Tenants:
     """
-    Makes the `WebSearch` of each run from what the developer lets a run configure.
+    Makes the `WebSearch` of each run from what the developer lets a run configure; else it is a `ConfigurationError`.
 
     Args:
         web: The developer's `WebSearch`, or None.
@@ -51,20 +51,9 @@ class Tenants:
             *arguments* name. None can redirect a key or open the guard: ``base_url`` and ``internal`` are not among
             them.
 
-    Raises:
-        UnknownProvider: One of those that a run may choose among is unknown.
-        ConfigurationError: An option may not be configured by a run, or *web* was given together with its arguments,
-            or with options of the `WebSearch` that a run may set; or a run may choose a provider, and none is listed,
-            or one that reads the files of this machine and that *arguments* do not name.
-
     """
 
-    def __init__(
-        self,
-        web: WebSearch | None,
-        arguments: CommonArguments,
-        configurable: Configurable = (),
-    ) -> None:
+    def __init__(self, web: WebSearch | None, arguments: CommonArguments, configurable: Configurable = ()) -> None:
         self.keys = _check_keys(configurable)
         of_web = sorted(set(self.keys) & set(_OF_WEB))
         if web is not None and of_web:
@@ -95,13 +84,7 @@ class Tenants:
         return f"Tenants({', '.join(self.keys)})"
 
     def check_names(self, options: Mapping[str, Any]) -> None:
-        """
-        Check that a run may set these *options*.
-
-        Raises:
-            ConfigurationError: It may not set one of them.
-
-        """
+        """Raise `ConfigurationError` if a run may not set one of these *options*."""
         if unknown := sorted(set(options) - set(self.keys)):
             hint = suggest_name(unknown[0], self.keys)
             raise ConfigurationError(f"{unknown[0]}: not in `configurable`{hint}")
@@ -127,10 +110,8 @@ class Tenants:
         """
         Return the `WebSearch` for the *options* of a run: the same one for the same options, as long as it is in use.
 
-        Raises:
-            MissingKey: The run chose a provider without a key for it, and yours was not lent to it.
-            ConfigurationError: An option is wrong; the message never shows a key.
-
+        Raise `MissingKey` if the run chose a provider without a key for it, and yours was not lent to it, and
+        `ConfigurationError` if an option is wrong; neither message shows a key.
         """
         own = {name: value for name, value in options.items() if name in _OF_WEB}
         if not own:

@@ -16,12 +16,7 @@ class Uses:
     """
     Counts the calls of each run, of one tool or of several together.
 
-    Args:
-        most: Maximum number of calls; None for any number.
-
-    Raises:
-        ConfigurationError: *most* is not a positive whole number.
-
+    *most* is the maximum number of calls; None allows any number.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -44,14 +39,9 @@ class Uses:
 
     def count(self, run: Hashable) -> None:
         """
-        Count a call of *run*; one that fails later counts, too.
+        Count a call of *run*; one that fails later counts, too. If it has no more, `BudgetExceeded` tells the model so.
 
-        Args:
-            run: The run: its name, or an object that lives as long as the run, and is not kept if it need not be.
-
-        Raises:
-            BudgetExceeded: The run has no more calls. The message tells the model to finish.
-
+        The run is its name, or an object that lives as long as the run, and is not kept if it need not be.
         """
         if self.most is None:
             return
