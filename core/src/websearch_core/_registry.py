@@ -102,15 +102,7 @@ def registered_name(name: str) -> str:
 
 
 def unknown_provider(name: str, names: Sequence[str], what: str) -> UnknownProvider:
-    """
-    Make the error for the unknown provider *name*.
-
-    Args:
-        name: The name.
-        names: The names to choose from.
-        what: What they are, such as ``known are``.
-
-    """
+    """Make the error for the unknown provider *name*, with the *names* to choose from, and *what* these are."""
     if name in _RETIRED:
         return UnknownProvider(f"{name}: {_RETIRED[name]}")
     aliases = {alias: real for alias, real in _ALIASES.items() if real in names}

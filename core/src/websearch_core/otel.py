@@ -85,7 +85,7 @@ class OpenTelemetry:
         return self  # spans and instruments belong to the process
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._record_query,)
+        return partial(OpenTelemetry, record_query=self._record_query), ()  # with the global providers
 
     def __call__(self, event: Event) -> None:
         """Record *event*."""
@@ -166,11 +166,6 @@ class OpenTelemetry:
             span.set_status(self._trace.StatusCode.ERROR)
         span.end(ended)
         self._requests.record(event.seconds, labels)
-
-
-def _restore(record_query: bool) -> OpenTelemetry:
-    """Make the hook of a pickle, with the global providers."""
-    return OpenTelemetry(record_query=record_query)
 
 
 def _strip(url: str) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def split_list(value: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 SENTENCE_END = re.compile(
     r"""[.!?…؟।۔][)\]"'»”’*_`]{0,4}\s++(?![a-z])"""  # noqa: RUF001 - quotation marks, and the Urdu full stop
-    r"""|[。！？；][」』）”]{0,2}\s*""",  # noqa: RUF001 - the full stops of Chinese and Japanese
+    r"""|[。！？；][」』）”]{0,2}\s*"""  # noqa: RUF001 - the full stops of Chinese and Japanese
 )
 _LINES = re.compile(r"[^\n]+")
 

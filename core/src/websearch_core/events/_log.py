@@ -14,80 +14,60 @@ import threading
 import time
 from urllib.parse import urlsplit
 
+from .. import errors, events
 from .._text.quantity import quantity
-from ..errors import (
-    AllProvidersFailed,
-    AuthenticationError,
-    Blocked,
-    ConfigurationError,
-    QuotaExhausted,
-    WebSearchError,
-)
-from . import (
-    BreakerClosed,
-    BreakerOpened,
-    Event,
-    Exchange,
-    Failover,
-    HedgeStarted,
-    ProviderSkipped,
-    ReadEnd,
-    ReadStart,
-    SearchEnd,
-    SearchStart,
-    Wait,
-)
 from ._hooks import describe_error
 
 _MAX_LENGTH = 200  # characters of an address
-_FOR_OPERATORS = AuthenticationError, QuotaExhausted, Blocked, ConfigurationError
+_FOR_OPERATORS = errors.AuthenticationError, errors.QuotaExhausted, errors.Blocked, errors.ConfigurationError
 _AGAIN_AFTER = 3600.0  # seconds
 _warned: dict[tuple[str, str], float] = {}  # when, by the provider and the code of the error
 _warned_lock = threading.Lock()
 _log = logging.getLogger("websearch_core")
 
 
-def log_event(event: Event) -> None:
+def log_event(event: events.Event) -> None:
     """Write a line for *event*."""
     if (error := getattr(event, "error", None)) is not None:
-        _warn(error, getattr(event, "provider", ""), of_page=isinstance(event, ReadEnd))
+        _warn(error, getattr(event, "provider", ""), of_page=isinstance(event, events.ReadEnd))
     if not _log.isEnabledFor(logging.INFO):
         return
     match event:
-        case SearchStart():
+        case events.SearchStart():
             _log.debug("%s search: %r", event.provider, event.query.text)
-        case ReadStart():
+        case events.ReadStart():
             _log.debug("%s read: %r", event.provider, event.url)
-        case SearchEnd(response=None) | ReadEnd(page=None):
-            what, of = ("search", _measure(event)) if isinstance(event, SearchEnd) else ("read", _place(event.url))
+        case events.SearchEnd(response=None) | events.ReadEnd(page=None):
+            what = event.name.removesuffix("_end")
+            of = _measure(event) if isinstance(event, events.SearchEnd) else _place(event.url)
             why = describe_error(event.error) if event.error else ""
             _log.info("%s %s (%s) failed after %.2f s: %s", event.provider, what, of, event.seconds, why)
-        case SearchEnd(response=response):
+        case events.SearchEnd(response=response):
             count = len(response.results) if response else 0
             found = quantity(count, "result") + (" and an answer" if response and response.answer else "")
             _log.info("%s search (%s): %s in %.2f s", event.provider, _measure(event), found, event.seconds)
-        case ReadEnd(page=page):
+        case events.ReadEnd(page=page):
             length = page.content_length if page else 0
             where = _place(event.url)
             _log.info("%s read (%s): %d characters in %.2f s", event.provider, where, length, event.seconds)
-        case Exchange():
+        case events.Exchange():
             outcome = event.status if event.error is None else describe_error(event.error)
             _log.debug("%s %s: %s, %d bytes", event.method, _place(event.url), outcome, event.size)
-        case Wait():
+        case events.Wait():
             why = f" after {describe_error(event.error)}" if event.error else ""
             _log.info("%s waits %.2f s (%s%s)", event.provider, event.seconds, event.reason, why)
-        case Failover():
+        case events.Failover():
             why = f"failed ({describe_error(event.error)})" if event.error else "found nothing"
             _log.info("%s %s: %s is next", event.provider, why, event.next_provider)
-        case HedgeStarted():
+        case events.HedgeStarted():
             first, other = event.provider, event.next_provider
             _log.info("%s has not answered after %.2f s: %s is asked too", first, event.seconds, other)
-        case ProviderSkipped():
+        case events.ProviderSkipped():
             _log.info("%s is left out: %s", event.provider, describe_error(event.error))
-        case BreakerOpened():
+        case events.BreakerOpened():
             why = describe_error(event.error)
             _log.warning("%s is not asked for %.1f s: %s, several times", event.provider, event.seconds, why)
-        case BreakerClosed():
+        case events.BreakerClosed():
             _log.info("%s works again", event.provider)
         case _:  # of a layer that this module does not know; its fields may hold anything
             _log.debug("%s", event.name)
@@ -95,8 +75,8 @@ def log_event(event: Event) -> None:
 
 def _warn(error: BaseException, provider: str, *, of_page: bool) -> None:
     """Warn of what fails until somebody changes it: a search engine that blocks us, but not a page that does."""
-    for cause in error.exceptions if isinstance(error, AllProvidersFailed) else (error,):
-        if not isinstance(cause, _FOR_OPERATORS) or (of_page and isinstance(cause, Blocked)):
+    for cause in error.exceptions if isinstance(error, errors.AllProvidersFailed) else (error,):
+        if not isinstance(cause, _FOR_OPERATORS) or (of_page and isinstance(cause, errors.Blocked)):
             continue
         who = cause.provider or provider
         if _is_due((who, cause.code)):
@@ -113,7 +93,7 @@ def _is_due(key: tuple[str, str]) -> bool:
         return True
 
 
-def _describe_cause(error: WebSearchError) -> str:
+def _describe_cause(error: errors.WebSearchError) -> str:
     """Return the status and where the key came from, if they are known and the message does not say so."""
     status, source = getattr(error, "status", None), getattr(error, "key_source", None)
     facts = [f"status {status}"] if status and str(status) not in error.message else []
@@ -121,7 +101,7 @@ def _describe_cause(error: WebSearchError) -> str:
     return f" ({', '.join(facts)})" if facts else ""
 
 
-def _measure(event: SearchEnd) -> str:
+def _measure(event: events.SearchEnd) -> str:
     return quantity(len(event.query.text), "character")
 
 
