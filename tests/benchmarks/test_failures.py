@@ -21,7 +21,7 @@ def test_a_model_is_told_of_a_failure_with_a_code_and_without_keys(name, fault):
     assert all(failed for failed, _ in outcomes)
     assert not any(SECRET in text or "Sign in" in text for _, text in outcomes)
     if "Retry-After" in fault and code == "rate_limited":
-        assert all(re.search(r"Retry after (60|[1-5]\d) s\.$", text) for _, text in outcomes)
+        assert all(re.search(r"Retry after (60|[1-5]\d(\.\d)?) s\.$", text) for _, text in outcomes)
 
 
 def test_the_page_is_up_to_date():

@@ -183,6 +183,7 @@ def _version() -> str:
     return version("websearch-core")
 
 
+@cache
 def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
     """Return the default ``User-Agent``: the servers of pages know the form that browsers use."""
     name = "Mozilla/5.0 (compatible; websearch-core; " if for_pages else f"websearch-core/{_version()} ("
