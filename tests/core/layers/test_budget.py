@@ -36,7 +36,7 @@ from websearch_core.layers._prices import find_price
 from websearch_core.layers._usage import UsageFile
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import FREE, Price, Service
-from websearch_core.providers import Brave, Direct, Exa, Tavily, known
+from websearch_core.providers import Brave, Direct, Jina, Linkup, Parallel, Tavily, You, known
 from websearch_core.settings import Settings
 from websearch_core.testing import SECRET, reply
 
@@ -295,14 +295,19 @@ def test_credits_are_counted_for_each_provider():
 
 def test_an_unknown_price_is_refused_when_the_client_is_made():
     with pytest.raises(
-        ConfigurationError, match=r"of exa costs in USD is not known.*USD 7 per 1,000.*'exa': '\.\.\. USD'"
+        ConfigurationError, match=r"of jina costs in USD is not known.*at least 10,000.*'jina': '\.\.\. USD'"
     ):
-        WebSearch("exa", api_key=SECRET, budget="1 USD/day")
+        WebSearch("jina", api_key=SECRET, budget="1 USD/day")
     with pytest.raises(ConfigurationError, match="in credits"):
         WebSearch("brave", api_key=SECRET, budget="100 credits/month")
 
-    WebSearch("exa", api_key=SECRET, budget="100 calls/day")
-    WebSearch(Exa(api_key=SECRET), budget=Budget(limit="1 USD/day", prices={"exa": "0.007 USD"}))
+    WebSearch("jina", api_key=SECRET, budget="100 calls/day")
+    WebSearch(Jina(api_key=SECRET), budget=Budget(limit="1 USD/day", prices={"jina": "0.001 USD"}))
+
+
+@pytest.mark.parametrize("name", ["brave", "exa", "linkup", "parallel", "perplexity", "tavily", "you"])
+def test_a_budget_in_dollars_needs_no_price_of_a_service_that_lists_one(name):
+    WebSearch(name, api_key=SECRET, budget="1 USD/day")
 
 
 def test_a_price_of_ones_own_wins(file):
@@ -338,7 +343,12 @@ def test_a_wrong_option_is_refused(options):
         (Tavily(api_key=SECRET, extract_depth="advanced"), "read", 0.016, 2),
         (Tavily(keyless=True), "search", 0, 0),
         (Direct(), "read", 0, 0),
-        (Exa(api_key=SECRET), "search", None, None),
+        (Linkup(api_key=SECRET, depth="deep"), "search", 0.05, None),
+        (Linkup(api_key=SECRET, include_answer=True), "search", None, None),
+        (Parallel(api_key=SECRET, mode="fast"), "search", 0.001, None),
+        (You(keyless=True), "read", 0, None),
+        (You(api_key=SECRET, livecrawl=True), "search", None, None),
+        (Jina(api_key=SECRET), "search", None, None),
     ],
 )
 def test_listed_prices_depend_on_the_options(provider, verb, usd, credits_):

@@ -33,6 +33,7 @@ from websearch_core.provider import (
     Key,
     Limits,
     Page,
+    Price,
     SearchQuery,
     SearchResponse,
     Service,
@@ -113,6 +114,7 @@ class Exa:
         signup_url="https://dashboard.exa.ai/api-keys",
         free_allowance="USD 20 once, and USD 10 a month",
         price="USD 7 per 1,000 searches of up to 10 results, USD 1 per 1,000 pages",
+        prices=(Price(verb="search", usd=0.007, size=10), Price(verb="read", usd=0.001, size=1)),
         as_of="2026-11",
     )
 

@@ -24,6 +24,7 @@ from websearch_core.provider import (
     Key,
     Limits,
     Page,
+    Price,
     SearchQuery,
     SearchResponse,
     Service,
@@ -83,6 +84,12 @@ class Linkup:
         signup_url="https://app.linkup.so",
         free_allowance="USD 20 a month for eligible accounts",
         price="USD 5 per 1,000 searches, USD 50 deep; USD 1 per 1,000 pages",
+        prices=(
+            Price(verb="search", usd=0.05, when={"depth": "deep"}),
+            Price(verb="search", usd=0.005, when={"include_answer": False}),
+            Price(verb="read", usd=0.005, size=1, when={"render_js": True}),
+            Price(verb="read", usd=0.001, size=1),
+        ),
         as_of="2026-10",
     )
 

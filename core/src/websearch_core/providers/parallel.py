@@ -21,6 +21,7 @@ from websearch_core.provider import (
     Key,
     Limits,
     Page,
+    Price,
     SearchQuery,
     SearchResponse,
     Service,
@@ -82,6 +83,12 @@ class Parallel:
         signup_url="https://platform.parallel.ai",
         free_allowance="USD 5 a month",
         price="USD 5 per 1,000 searches of up to 10 results, turbo and fast USD 1; USD 1 per 1,000 pages",
+        prices=(
+            Price(verb="search", usd=0.001, size=10, when={"mode": "turbo"}),
+            Price(verb="search", usd=0.001, size=10, when={"mode": "fast"}),
+            Price(verb="search", usd=0.005, size=10),
+            Price(verb="read", usd=0.001, size=1),
+        ),
         as_of="2026-08",
     )
 

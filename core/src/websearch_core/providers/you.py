@@ -22,6 +22,7 @@ from websearch_core.provider import (
     Key,
     Limits,
     Page,
+    Price,
     Request,
     Response,
     SearchQuery,
@@ -93,6 +94,11 @@ class You:
         signup_url="https://you.com/platform/api-keys",
         free_allowance="USD 100 once; keyless: about 100 searches a day per address",
         price="USD 5 per 1,000 searches, USD 1 per 1,000 pages",
+        prices=(
+            Price(usd=0, when={"keyless": True}),
+            Price(verb="search", usd=0.005, when={"livecrawl": False}),
+            Price(verb="read", usd=0.001, size=1),
+        ),
         as_of="2026-10",
     )
 
