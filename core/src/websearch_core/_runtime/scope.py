@@ -7,6 +7,7 @@ All of it is one value, `CallContext`, in one context variable: a thread or task
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
@@ -51,6 +52,44 @@ class Patience:
             return False
         self.until = until
         return True
+
+
+class Delay:
+    """
+    How long a call of a list has waited for its turn, which is no part of its time: that begins when it is sent.
+
+    It waits in a ``with`` block. What several parts of the call wait at the same time counts once.
+
+    Args:
+        until: The moment of `time.monotonic` when the time of the whole list is over.
+
+    """
+
+    __slots__ = "_before", "_lock", "_since", "_waiting", "until"
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self._before = self._since = 0.0
+        self._waiting = 0
+        self._lock = threading.Lock()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has waited until now."""
+        with self._lock:
+            return self._before + (time.monotonic() - self._since if self._waiting else 0.0)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._waiting:
+                self._since = time.monotonic()
+            self._waiting += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._waiting -= 1
+            if not self._waiting:
+                self._before += time.monotonic() - self._since
 
 
 class Choices(NamedTuple):
@@ -107,7 +146,9 @@ class CallContext(NamedTuple):
     What belongs to a call.
 
     Args:
-        deadline: When its time is up.
+        deadline: When its time is up, without what it waits for its turn.
+        delay: How long it has waited for its turn; None for a call that is not one of a list, whose waits are a part of
+            its time.
         patience: How long it waits when it is asked to come back later.
         caller: Who makes it.
         account: Who is charged.
@@ -123,6 +164,7 @@ class CallContext(NamedTuple):
     """
 
     deadline: Deadline = Deadline()  # never moved
+    delay: Delay | None = None
     patience: Patience = Patience()  # without end, so it does not change
     caller: Caller = Caller()
     account: Account = Account()
@@ -134,6 +176,11 @@ class CallContext(NamedTuple):
     branch: Any = None
     leading: tuple[object, ...] = ()
     request: Any = None
+
+    @property
+    def end(self) -> float:
+        """The moment of `time.monotonic` when its time is up, if it waits no more."""
+        return self.deadline.at if self.delay is None else min(self.deadline.at + self.delay.seconds, self.delay.until)
 
 
 _call: ContextVar[CallContext] = ContextVar("websearch_call", default=CallContext())  # noqa: B039 - immutable
