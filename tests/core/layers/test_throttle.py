@@ -447,7 +447,7 @@ class Strict(Service):
             "X-RateLimit-Reset": f"{math.ceil(reset)}, 389223",
         }
         self.refused += not fits
-        return reply({}, status=200 if fits else 429, headers=headers if self.says else {})
+        return reply({}, status=200 if fits else 429, **(headers if self.says else {}))
 
     def search(self, query):
         response = yield Request(url=f"https://{self.name}.example/{query.topic}", params={"q": query.text})
@@ -456,8 +456,8 @@ class Strict(Service):
         return SearchResponse(query=query.text, provider=self.name)
 
 
-@pytest.mark.parametrize(("per_second", "most_refused"), [(1, 0), (3, 0), (20, 0)])
-def test_a_burst_to_a_service_of_unknown_pace_is_not_refused(simulate, per_second, most_refused):
+@pytest.mark.parametrize("per_second", [1, 3, 20])
+def test_a_burst_to_a_service_of_unknown_pace_is_not_refused(simulate, per_second):
     service = Strict(per_second)
     layer, simulation = Throttle()(service), simulate(seconds=0.3, answer=service.answer)
     service.clock = simulation
@@ -466,7 +466,7 @@ def test_a_burst_to_a_service_of_unknown_pace_is_not_refused(simulate, per_secon
     simulation.run()
 
     assert {type(answer) for answer in simulation.results.values()} == {SearchResponse}
-    assert service.refused <= most_refused
+    assert service.refused == 0
 
 
 def test_a_burst_to_a_service_that_says_nothing_is_refused_seldom(simulate):
@@ -478,7 +478,7 @@ def test_a_burst_to_a_service_that_says_nothing_is_refused_seldom(simulate):
     simulation.run()
 
     assert {type(answer) for answer in simulation.results.values()} == {SearchResponse}
-    assert service.refused <= 6  # without a slow start, six at once, and more when they come back
+    assert service.refused <= 3  # without a slow start, six at once, and more when they come back
 
 
 def test_a_service_that_takes_them_gets_more_and_more_at_a_time(simulate):

@@ -16,7 +16,8 @@ from .._text.rates import RateLimit
 STEP = 0.25  # seconds; a request that waits longer asks again, since somebody in front may have left
 _BLINK = 0.02  # seconds; nobody knows when a request that is under way ends
 _LONGEST_REST = 60.0  # seconds; then a request finds out whether the service still means it
-_LATE = 1.0  # seconds
+_LATE = 1.0  # seconds; also how long a service rests that refuses a request and does not say for how long
+_LEAST_STEP = 1 / 16  # of a request that one answer makes welcome, after some refusals
 DAY = 86_400.0
 
 
@@ -56,7 +57,8 @@ class Pace:
     is_shared = False  # with other processes: then `wait` blocks for a moment
 
     def __init__(self, interval: float, concurrent: int | None, burst: int = 1, *, slow_start: bool = False) -> None:
-        self._welcome = 1 if slow_start else None
+        self._welcome = 1.0 if slow_start else None
+        self._step = 1.0
         self._left: float = math.inf  # requests that the service says it would still take
         self._sent = 0.0
         self._interval, self._concurrent, self._burst = interval, concurrent, burst
@@ -135,10 +137,11 @@ class Pace:
             left = [limit.remaining for limit in limits if limit.limit != 0 and (limit.window or 0) < below]
             self._left = min((number for number in left if number is not None), default=math.inf)
             if was_refused:
-                self._welcome = max(1, self._welcome // 2)
-            elif len(self._turns.held) + 1 >= self._welcome:
-                self._welcome += 1
-        waits = [rest for limit in limits if limit.is_exhausted and 0 < (rest := _until_reset(limit, below)) < below]
+                self._welcome, self._step = max(1.0, self._welcome / 2), max(self._step / 2, _LEAST_STEP)
+            elif self._turns.waiting:
+                self._welcome += self._step
+        unsaid = [_LATE] if self._welcome is not None and was_refused and not limits else []
+        waits = unsaid + [rest for limit in limits if limit.is_exhausted and 0 < (rest := _until_reset(limit, below)) < below]
         if waits:
             self._start_rest(endpoint, min(max(waits), _LONGEST_REST))
 
@@ -155,7 +158,7 @@ class Pace:
 
     def _is_held_back(self, now: float) -> bool:
         """Return whether an answer should come first, which is not waited for if it is late."""
-        most = max(1, min(self._welcome, self._left)) if self._welcome is not None else math.inf
+        most = max(1, min(int(self._welcome), self._left)) if self._welcome is not None else math.inf
         return len(self._turns.held) >= most and now - self._sent < _LATE
 
     def _find_rest(self, endpoint: str, now: float) -> float:

@@ -44,9 +44,10 @@ class Throttle(Layer):
     searches and pages, first attempts and retries; they are served in order. With *shared*, so do processes and
     machines. Services at your own ``base_url`` have no documented limits.
 
-    A service that documents none gets one request at first. Each answer to as many as it may get allows one more, and
-    a refusal (429) half as many, at least one; nor does it get more than its responses say are left. Nobody waits
-    longer than a second for an answer that is late.
+    A service that documents none gets one request at first. Each answer while others wait allows one more at a time.
+    A refusal (429) halves the number, and what later answers add to it; if it does not say until when, the service
+    rests for a second. Nor does it get more at a time than its responses say are left. An answer that takes longer than
+    a second holds up nobody.
 
     Pages that are fetched from here have a queue for each host, with its port: four requests at a time, and after the
     first ten one every 0.2 seconds. A ``Crawl-delay`` that `Robots` found makes it slower. After a 429 or 503 with
