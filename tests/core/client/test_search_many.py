@@ -34,9 +34,7 @@ class Service:
         if query.text == "down":
             raise Unavailable("down", provider=self.name)
         items = [{"url": f"https://{query.text}.example", "title": query.text}]
-        return SearchResponse(
-            query=query.text, results=parse_results(items, self.name), provider=self.name, cost=0.5
-        )
+        return SearchResponse(query=query.text, results=parse_results(items, self.name), provider=self.name, cost=0.5)
 
     def read(self, url):
         yield Request(url="https://beacon.example/read", target=url)
