@@ -23,6 +23,7 @@ _BUILT_IN: Mapping[str, str] = MappingProxyType(
         "direct": "websearch_core.providers.direct:Direct",
         "duckduckgo": "websearch_core.providers.duckduckgo:DuckDuckGo",
         "exa": "websearch_core.providers.exa:Exa",
+        "external": "websearch_core.providers.external:External",
         "firecrawl": "websearch_core.providers.firecrawl:Firecrawl",
         "github": "websearch_core.providers.github:GitHub",
         "hackernews": "websearch_core.providers.hackernews:HackerNews",

@@ -11,7 +11,7 @@ import pytest
 from tests.core.layers.simulation import Simulation
 from websearch_core import Page, SearchResponse, WebSearch
 from websearch_core.errors import InvalidOption, RateLimited, TimedOut, Unavailable, UnsupportedOption
-from websearch_core.flow import Call, Request, run
+from websearch_core.flow import Call, Request
 from websearch_core.layers import Throttle
 from websearch_core.models import SearchQuery
 from websearch_core.provider import Limits, check_options, parse_results

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import copy
 import gc
+import math
 import socket
 import threading
 import time

@@ -2,8 +2,8 @@
 Keenable: a search engine for agents, and pages as Markdown.
 
 Compared with its SDK, ``keenable`` 0.1.1 of 2026-08, on 2026-11-23. Works without a key, with a limit by the hour for
-each address; a used-up one is `QuotaExhausted`. The number of results cannot be set, and there are no further ones. Only
-one domain can be allowed. Results have the text of the page that fits the query.
+each address; a used-up one is `QuotaExhausted`. The number of results cannot be set, and there are no further pages.
+Only one domain can be allowed. Results have the text of the page that fits the query.
 """
 
 from __future__ import annotations
