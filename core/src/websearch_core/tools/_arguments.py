@@ -97,7 +97,9 @@ def _as_queries(value: Any) -> Any:
     """Understand one query, and a list that was sent as text; leave out ``null`` and empty ones."""
     if isinstance(value, str):
         value = _split(value) if value.lstrip().startswith("[") else [value]
-    return [item for item in value if item not in (None, "")] if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    return [item for item in value if item is not None and not (isinstance(item, str) and not item.strip())]
 
 
 def _split(text: str) -> list[Any]:
@@ -112,7 +114,7 @@ def _as_time_range(value: Any) -> Any:
     return "all" if (known := parse_time_range(value)) is None else known
 
 
-_Queries = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(_as_queries)]
+_Queries = Annotated[list[str], BeforeValidator(_as_queries)]
 _Domains = Annotated[list[str], BeforeValidator(_as_list)]
 _Limit = Annotated[int, Field(ge=1)]
 _TimeRange = Annotated[Literal["all", "day", "week", "month", "year"], BeforeValidator(_as_time_range)]
