@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 from langchain_core.messages import ToolMessage
@@ -74,11 +75,13 @@ def test_too_many_are_an_error_for_the_model():
 def test_the_toolkit_passes_it_on():
     search, page = WebSearchToolkit(provider=FakeWeb(results=[KELP]), several=True).get_tools()
 
+    assert isinstance(search, WebSearchTool)
     assert search.several
     assert "queries" in search.args
     assert not hasattr(page, "several")
+    options: dict[str, Any] = {"several": True}
     with pytest.raises(ConfigurationError, match="several"):
-        OpenPageTool(several=True)
+        OpenPageTool(**options)
 
 
 def test_the_tool_can_be_pickled():

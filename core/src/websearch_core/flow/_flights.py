@@ -234,6 +234,7 @@ class _Flight:
     async def wait(self, caller: asyncio.Future[None]) -> None:
         """Wait until `wake`, or the time of *caller* is up, as `asyncio.wait` does in twice the time."""
         loop, patience = caller.get_loop(), self._find_patience()
+        timer: asyncio.TimerHandle | None = None
 
         def look() -> None:
             nonlocal timer
@@ -242,7 +243,8 @@ class _Flight:
             else:
                 _wake(caller)
 
-        timer = None if patience is None else loop.call_later(patience, look)
+        if patience is not None:
+            timer = loop.call_later(patience, look)
         try:
             await caller
         finally:

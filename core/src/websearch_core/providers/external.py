@@ -2,7 +2,8 @@
 External: any service that answers a search with JSON, by declaration alone.
 
 Your settings say how it is asked, and where its answer has what. A settings file that was merely found cannot declare a
-service. The declaration is checked when a provider is made of it; what an answer lacks is an empty field.
+service. The declaration is checked when a provider is made of it; what an answer lacks is an empty field. JSON is
+https://www.rfc-editor.org/rfc/rfc8259.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, SecretStr
 
-from websearch_core.errors import ConfigurationError
+from websearch_core.errors import BadResponse, ConfigurationError
 from websearch_core.keys._keys import ApiKey
 from websearch_core.provider import (
     Env,
@@ -104,8 +105,9 @@ class External:
         response = yield self._request(query)
         body = self._body(response)
         *path, key = self.results.split(".")  # without a path, the body is the list
-        holder = _follow(body, path)
-        items, notes = take_results(body if holder is None else holder, self.name, key)
+        if (holder := _follow(body, path)) is None:
+            raise BadResponse(f"external search failed: its answer has nothing at {'.'.join(path)}", provider=self.name)
+        items, notes = take_results(holder, self.name, key)
         names = ("title", "url", "snippet", "content", "published", "author", "score")
         return SearchResponse(
             query=query.text,
