@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from llama_index.core.tools.calling import acall_tool, call_tool
@@ -40,11 +41,12 @@ def test_a_model_is_shown_queries_and_no_query() -> None:
 
 def test_a_program_may_send_one_query() -> None:
     assert "A brown alga." in str(make_spec().web_search("kelp"))
-    assert len(make_spec().web_search(queries=["kelp", "tides"])) == 3
+    several: dict[str, Any] = {"queries": ["kelp", "tides"]}
+    assert len(make_spec().web_search(**several)) == 3
 
 
 def test_if_all_fail_the_call_fails() -> None:
-    with pytest.raises(ToolError, match="rate_limited"):
-        make_spec().web_search(queries=["storm"])
-    with pytest.raises(ToolError, match="queries"):
-        make_spec().web_search()
+    for queries, problem in ((["storm"], "rate_limited"), ([], "queries")):
+        sent: dict[str, Any] = {"queries": queries}
+        with pytest.raises(ToolError, match=problem):
+            make_spec().web_search(**sent)

@@ -190,7 +190,7 @@ class WebSearchToolSpec(BaseToolSpec):
     @_leave_checks_to_tools
     def web_search(
         self,
-        query: str = "",
+        query: str,
         limit: int = 5,
         allowed_domains: Sequence[str] = (),
         time_range: TimeRange = "all",
@@ -222,7 +222,7 @@ class WebSearchToolSpec(BaseToolSpec):
     @_leave_checks_to_tools
     async def aweb_search(
         self,
-        query: str = "",
+        query: str,
         limit: int = 5,
         allowed_domains: Sequence[str] = (),
         time_range: TimeRange = "all",
