@@ -17,6 +17,7 @@ NEVER = {
         "crossref": "it sells nothing",
         "github": "it sells nothing",
         "marginalia": "it sells nothing",
+        "ollama": "its pages name no error for it",
         "searxng": "it sells nothing",
         "semanticscholar": "it sells nothing",
     },

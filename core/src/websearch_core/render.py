@@ -229,8 +229,10 @@ def summary_line(tool: str, arguments: Mapping[str, Any]) -> str:
         characters and at most 200 characters.
 
     """
+    queries = arguments.get("queries")
+    given = {**arguments, "query": arguments.get("query") or ("; ".join(map(str, queries)) if queries else "")}
     url, query, find = (
-        _join_lines(strip_invisible(str(arguments.get(name) or ""))[0]) for name in ("url", "query", "find")
+        _join_lines(strip_invisible(str(given.get(name) or ""))[0]) for name in ("url", "query", "find")
     )
     quoted = f'"{query or find}"' if query or find else ""
     what = f"{url} ({quoted})" if url and quoted else url or quoted

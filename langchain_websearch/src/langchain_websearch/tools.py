@@ -81,6 +81,7 @@ class ToolkitOptions(SharedOptions, total=False):
     """The arguments of the toolkit besides ``web``."""
 
     limit: int | None
+    several: bool
 
 
 class PageToolOptions(SharedOptions, total=False):
@@ -102,6 +103,7 @@ class SearchToolOptions(PageToolOptions, total=False):
     """The arguments of `WebSearchTool` besides ``web``."""
 
     limit: int | None
+    several: bool
 
 
 class _Options(BaseModel):
@@ -123,7 +125,7 @@ class _Options(BaseModel):
     def __init__(self, *, web: WebSearch | WebTools | None = None, **options: Any) -> None:
         fields = type(self).model_fields
         names = {"search_options", "read_options", "output_format", "full_artifact", "max_uses", "configurable",
-                 "provenance", "limit"} & fields.keys()  # fmt: skip
+                 "provenance", "limit", "several"} & fields.keys()  # fmt: skip
         arguments, own = split_arguments(options, [name for name in fields if name != "web"])
         given = {name: own.pop(name) for name in names & own.keys()}
         if not isinstance(web, WebTools):
@@ -325,6 +327,8 @@ class WebSearchTool(_WebTool):
             tool.
         limit: The number of results of a search, and the maximum that a model can ask for; by default the ``limit`` in
             ``search_options`` of the `WebSearch`, else 5 and 20.
+        several: Take up to five queries in one search, as ``queries`` instead of ``query``, for models that plan them.
+            Their results are numbered together, and what fails for one is said in its place.
         search_options: The options of every search, such as ``{"topic": "news", "read_top": 3}``, as
             `websearch_core.tools.SearchDefaults` explains. A model is not shown them and cannot change them, except
             that it can ask for some of the ``allowed_domains``, and for more ``blocked_domains``. One that the provider
@@ -332,7 +336,7 @@ class WebSearchTool(_WebTool):
         read_options: The options of every page, such as ``{"max_tokens": 3_000}``, which also limits the text of a
             search.
         max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a LangGraph graph, or elsewhere the
-            conversation. Then each call is an error that tells the model to finish.
+            conversation. Each of several queries counts. Then each call is an error that tells the model to finish.
         configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``credentials``,
             ``provider``, ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``,
             ``read_options``; or a mapping from each to the key that it has there, or of ``provider`` and ``reader`` to
@@ -360,6 +364,7 @@ class WebSearchTool(_WebTool):
     _own_arguments: ClassVar[type[BaseModel]] = SearchToolArguments
     args_schema: type[BaseModel] = SearchToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
     limit: int | None = Field(default=None, frozen=True)
+    several: bool = Field(default=False, frozen=True)
 
     def __init__(self, *, web: WebSearch | WebTools | None = None, **options: Unpack[SearchToolOptions]) -> None:
         super().__init__(**{"web": web, **options})
@@ -369,7 +374,7 @@ class WebSearchTool(_WebTool):
     @_hint_config
     def _run(
         self,
-        query: str,
+        query: str = "",
         *,
         config: RunnableConfig,
         runtime: Any = None,
@@ -382,7 +387,7 @@ class WebSearchTool(_WebTool):
     @_hint_config
     async def _arun(
         self,
-        query: str,
+        query: str = "",
         *,
         config: RunnableConfig,
         runtime: Any = None,
@@ -470,6 +475,7 @@ class WebSearchToolkit(_Options, BaseToolkit):
     """
 
     limit: int | None = Field(default=None, frozen=True)
+    several: bool = Field(default=False, frozen=True)
     handle_tool_error: OnError = True
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:

@@ -133,6 +133,9 @@ class WebSearchToolSpec(BaseToolSpec):
             ``credentials``, ``provider``, ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``,
             ``search_options``, ``read_options``; or a mapping, of ``provider`` and ``reader`` to those that may be
             chosen.
+        several: Take up to five queries in one search, as ``queries`` instead of ``query``, for models that plan them.
+            Their results are numbered together, and what fails for one is said in its place. Each counts for
+            ``max_uses``.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
@@ -154,11 +157,13 @@ class WebSearchToolSpec(BaseToolSpec):
         provenance: Provenance | Ledger = "any",
         max_uses: int | None = None,
         configurable: Configurable = (),
+        several: bool = False,
         **arguments: Unpack[CommonArguments],
     ) -> None:
         if output_format not in get_args(Format):
             raise ConfigurationError(f"output_format: {output_format!r} is not one of {', '.join(get_args(Format))}")
-        own = ["limit", "search_options", "read_options", "output_format", "provenance", "max_uses", "configurable"]
+        own = ["limit", "search_options", "read_options", "output_format", "provenance", "max_uses", "configurable",
+               "several"]  # fmt: skip
         arguments, _ = split_arguments(arguments, own)
         self._tools = WebTools(
             web,
@@ -169,6 +174,7 @@ class WebSearchToolSpec(BaseToolSpec):
             provenance=provenance,
             max_uses=max_uses,
             configurable=configurable,
+            several=several,
             **arguments,
         )
         self._conversations = Conversations(self._tools)
@@ -194,7 +200,7 @@ class WebSearchToolSpec(BaseToolSpec):
         Search the web.
 
         Args:
-            query: What to search for.
+            query: What to search for. With ``several``, write ``queries=[...]`` instead.
             limit: Maximum number of results, 1 to 20; by default that of the spec.
             allowed_domains: Only results from these domains and their subdomains; empty means anywhere.
             time_range: Only results of the last day, week, month or year.

@@ -26,6 +26,7 @@ from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import Limits, from_function
 from websearch_core.providers.arxiv import ArXiv
 from websearch_core.providers.duckduckgo import DuckDuckGo
+from websearch_core.providers.searxng import SearXNG
 from websearch_core.testing import FakeWeb, play, reply
 
 KELP = SearchQuery.of("kelp")
@@ -422,3 +423,109 @@ def test_a_call_that_is_not_patient_does_not_wait_until_a_service_may_be_asked_a
     assert isinstance(error, RateLimited)
     assert "the service asked to be left alone for another 30 s" in str(error)
     assert 29 < error.retry_after <= 30
+
+
+class Strict(Service):
+    """A service that takes so many requests in a second, says so or not, and documents nothing."""
+
+    def __init__(self, per_second, *, says=True):
+        super().__init__()
+        self.per_second, self.says, self.seen, self.refused, self.clock = per_second, says, [], 0, None
+
+    def answer(self, _):
+        now = self.clock.now
+        self.seen = [at for at in self.seen if at > now - 1]
+        fits = len(self.seen) < self.per_second
+        if fits:
+            self.seen.append(now)
+        left = self.per_second - len(self.seen)
+        reset = (self.seen[0] + 1 - now) if self.seen else 1
+        headers = {
+            "X-RateLimit-Limit": f"{self.per_second}, 2000",
+            "X-RateLimit-Policy": f"{self.per_second};w=1, 2000;w=2592000",
+            "X-RateLimit-Remaining": f"{left}, 1500",
+            "X-RateLimit-Reset": f"{math.ceil(reset)}, 389223",
+        }
+        self.refused += not fits
+        return reply({}, status=200 if fits else 429, **(headers if self.says else {}))
+
+    def search(self, query):
+        response = yield Request(url=f"https://{self.name}.example/{query.topic}", params={"q": query.text})
+        if response.status == 429:
+            raise RateLimited("too many", provider=self.name)
+        return SearchResponse(query=query.text, provider=self.name)
+
+
+@pytest.mark.parametrize("per_second", [1, 3, 20])
+def test_a_burst_to_a_service_of_unknown_pace_is_not_refused(simulate, per_second):
+    service = Strict(per_second)
+    layer, simulation = Throttle()(service), simulate(seconds=0.3, answer=service.answer)
+    service.clock = simulation
+    for number in range(8):
+        simulation.start(number, layer.search(KELP))
+    simulation.run()
+
+    assert {type(answer) for answer in simulation.results.values()} == {SearchResponse}
+    assert service.refused == 0
+
+
+def test_a_burst_to_a_service_that_says_nothing_is_refused_seldom(simulate):
+    service = Strict(2, says=False)
+    layer, simulation = Retry(8, wait_initial=1)(Throttle()(service)), simulate(seconds=0.2, answer=service.answer)
+    service.clock = simulation
+    for number in range(8):
+        simulation.start(number, layer.search(KELP))
+    simulation.run()
+
+    assert {type(answer) for answer in simulation.results.values()} == {SearchResponse}
+    assert service.refused <= 3  # without a slow start, six at once, and more when they come back
+
+
+def test_a_service_that_takes_them_gets_more_and_more_at_a_time(simulate):
+    layer, simulation = Throttle()(Service()), simulate(seconds=0.5)
+    for number in range(60):
+        simulation.start(number, layer.search(KELP))
+    simulation.run()
+
+    assert len([at for at in times(simulation) if at < 0.5]) == 1
+    assert simulation.most_at_once >= 16
+    assert times(simulation)[-1] < 4
+
+
+def test_a_late_answer_does_not_hold_up_the_others(simulate):
+    layer, simulation = Throttle()(Service()), simulate(seconds=10)
+    for number in range(4):
+        simulation.start(number, layer.search(KELP))
+    simulation.run()
+
+    assert [round(at) for at in times(simulation)] == [0, 1, 2, 3]
+
+
+def test_calls_one_after_the_other_do_not_make_a_burst_welcome(simulate):
+    layer, simulation = Throttle()(Service()), simulate(seconds=0.5)
+    for number in range(20):
+        simulation.start(number, layer.search(KELP), after=number)
+    for number in range(20, 28):
+        simulation.start(number, layer.search(KELP), after=30)
+    simulation.run()
+
+    assert len([at for at in times(simulation) if 30 <= at < 30.5]) <= 2
+
+
+@pytest.mark.parametrize(
+    ("layer", "service"),
+    [
+        pytest.param(Throttle(), Service(requests_per_second=1000), id="the service documents its pace"),
+        pytest.param(Throttle(), Service(concurrent=8), id="and how many at a time"),
+        pytest.param(Throttle(requests_per_second=math.inf), Service(), id="the developer knows it"),
+        pytest.param(Throttle(), SearXNG(base_url="http://localhost:8888"), id="a server of one's own"),
+    ],
+)
+def test_where_the_pace_is_known_all_begin_at_once(simulate, layer, service):
+    simulation = simulate(seconds=0.5, answer=lambda _: reply({"results": []}))
+    throttled = layer(service)
+    for number in range(8):
+        simulation.start(number, throttled.search(KELP))
+    simulation.run()
+
+    assert len([at for at in times(simulation) if at < 0.5]) == 8

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager
 from typing import TypeVar
 
 from ..errors import TimedOut
@@ -25,7 +26,9 @@ _MIN_TIMEOUT = 0.001  # seconds; zero would make a socket non-blocking
 
 def time_limit(seconds: float) -> scope:
     """Limit a block to *seconds*, or to the time left of the limits around it, if that is less."""
-    return scope(deadline=Deadline(min(current_call().deadline.at, time.monotonic() + seconds)))
+    call = current_call()
+    waited = call.delay.seconds if call.delay else 0.0
+    return scope(deadline=Deadline(min(call.deadline.at, time.monotonic() + seconds - waited)))
 
 
 def in_time(work: Callable[[], T]) -> T:
@@ -48,7 +51,18 @@ def in_time(work: Callable[[], T]) -> T:
 
 def time_left() -> float:
     """Return the seconds left: ``inf`` without a limit, never below zero."""
-    return max(0.0, current_call().deadline.at - time.monotonic())
+    return max(0.0, current_call().end - time.monotonic())
+
+
+@contextmanager
+def waiting_for_turn() -> Iterator[None]:
+    """Wait for a turn in this block: a call of a list does so in the time of the list, and not in its own."""
+    delay = current_call().delay
+    if delay is None:
+        yield
+    else:
+        with delay, scope(deadline=Deadline(delay.until)):
+            yield
 
 
 def timeout_left() -> float | None:
@@ -59,7 +73,7 @@ def timeout_left() -> float | None:
 
 def clamp(timeout: float | None) -> float | None:
     """Shorten *timeout* to the time left; raise `TimedOut` if none is left."""
-    left = current_call().deadline.at - time.monotonic()
+    left = current_call().end - time.monotonic()
     if left <= 0:
         raise TimedOut("no answer within the time allowed")
     if timeout is None:

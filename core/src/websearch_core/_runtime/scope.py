@@ -7,6 +7,7 @@ All of it is one value, `CallContext`, in one context variable: a thread or task
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
@@ -46,6 +47,44 @@ class Patience:
         return True
 
 
+class Delay:
+    """
+    How long a call of a list has waited for its turn, which is no part of its time: that begins when it is sent.
+
+    It waits in a ``with`` block. What several parts of the call wait at the same time counts once.
+
+    Args:
+        until: The moment of `time.monotonic` when the time of the whole list is over.
+
+    """
+
+    __slots__ = "_before", "_lock", "_since", "_waiting", "until"
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self._before = self._since = 0.0
+        self._waiting = 0
+        self._lock = threading.Lock()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has waited until now."""
+        with self._lock:
+            return self._before + (time.monotonic() - self._since if self._waiting else 0.0)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._waiting:
+                self._since = time.monotonic()
+            self._waiting += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._waiting -= 1
+            if not self._waiting:
+                self._before += time.monotonic() - self._since
+
+
 class Choices(NamedTuple):
     """
     What a call wants of the pages that it reads, instead of what the reader was made with.
@@ -82,7 +121,8 @@ class Account(NamedTuple):
 class CallContext(NamedTuple):
     """What belongs to a call."""
 
-    deadline: Deadline = Deadline()  # when its time is up; this one is never moved
+    deadline: Deadline = Deadline()  # when its time is up, without its waits in a list; this one is never moved
+    delay: Delay | None = None  # how long it has waited for its turn, as one of a list: others wait within their time
     patience: Patience = Patience()  # for being asked to come back later; this one has no end, so it does not change
     caller: Caller = Caller()  # who makes it
     account: Account = Account()  # who is charged
@@ -94,6 +134,11 @@ class CallContext(NamedTuple):
     branch: Any = None  # what its thread works for (`websearch_core.flow._branches`); None if it is the caller's own
     leading: tuple[object, ...] = ()  # the shared work (`websearch_core.flow._flights`) that it is part of
     request: Any = None  # the `websearch_core.flow.Request` that is being sent
+
+    @property
+    def end(self) -> float:
+        """The moment of `time.monotonic` when its time is up, if it waits no more."""
+        return self.deadline.at if self.delay is None else min(self.deadline.at + self.delay.seconds, self.delay.until)
 
 
 _call: ContextVar[CallContext] = ContextVar("websearch_call", default=CallContext())  # noqa: B039 - immutable

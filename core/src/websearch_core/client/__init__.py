@@ -14,14 +14,14 @@ from .._runtime.forks import notice_fork
 from .._runtime.scope import Caller, current_call, run_apart, scope
 from .._runtime.threads import in_thread
 from .._text.urls import describe_url
-from ..errors import ConfigurationError, WebSearchError
+from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..events import Exchange, emit
 from ..events._hooks import Listener, check_hook
 from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
-from ._arguments import check_arguments, make_query
+from ._arguments import as_queries, check_arguments, make_query
 from ._signature import Choice, CommonArguments, WebSearchOptions
 
 if TYPE_CHECKING:
@@ -255,6 +255,58 @@ class WebSearch:
             self._calls.search(self._make_query(query, options, unsupported), read_top, passage_length)
         )
 
+    def search_many(
+        self,
+        queries: Iterable[str | SearchQuery],
+        /,
+        *,
+        read_top: int = 0,
+        passage_length: int = 1_500,
+        timeout: float | None = None,
+        unsupported: Unsupported | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> list[SearchResponse | WebSearchError]:
+        """
+        Search for several queries concurrently, eight at a time, each as `search` does.
+
+        The time of each begins when its request is sent: what a limit of the service makes it wait is time of the list.
+
+        Args:
+            queries: The words to look for, or `SearchQuery` objects; what is listed twice is sent once.
+            read_top: How many of the first results of each to read, as in `search`.
+            passage_length: Maximum characters of each ``content``, as in `search`.
+            timeout: Seconds for all together; by default the timeout of a search for every eight queries, rounded up,
+                and the time that the pace of the provider takes. What is not answered by then is `TimedOut`, or
+                `RateLimited` if it was not sent.
+            unsupported: What to do about options that the provider does not support, as in `search`.
+            options: The fields of `SearchQuery`, for each query that is text.
+
+        Returns:
+            For each query, in order, the response or its error.
+
+        Raises:
+            InvalidOption: An option is invalid, or *queries* is one query instead of a list.
+
+        """
+        asked = self._make_queries(queries, options, unsupported)
+        return self.run(self._calls.search_many(asked, read_top, passage_length, timeout))
+
+    async def asearch_many(
+        self,
+        queries: Iterable[str | SearchQuery],
+        /,
+        *,
+        read_top: int = 0,
+        passage_length: int = 1_500,
+        timeout: float | None = None,
+        unsupported: Unsupported | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> list[SearchResponse | WebSearchError]:
+        """Do the same as `search_many` on the running event loop."""
+        await self._load()
+        asked = self._make_queries(queries, options, unsupported)
+        return await self.arun(self._calls.search_many(asked, read_top, passage_length, timeout))
+
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """
         Read a page, or a part of it.
@@ -294,6 +346,7 @@ class WebSearch:
         Read pages concurrently, eight at a time, each within the timeout for reading a page.
 
         Where the reader fetches pages itself, hosts take turns, and each of several has at most four of these places.
+        The time of each page begins when it is requested: what it waits for its turn is time of the list.
 
         Args:
             urls: Absolute http(s) URLs; one that is listed twice is read once.
@@ -371,6 +424,19 @@ class WebSearch:
         self, query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None
     ) -> SearchQuery:
         return make_query(query, options, unsupported, self.settings.search_options)
+
+    def _make_queries(
+        self, queries: Iterable[str | SearchQuery], options: SearchOptions, unsupported: Unsupported | None
+    ) -> list[SearchQuery | WebSearchError]:
+        """Return a query for each place of a list, or what is wrong with it."""
+        self._make_query("any", options, unsupported)  # what is wrong with the options is no error of one place
+        made: list[SearchQuery | WebSearchError] = []
+        for query in as_queries(queries):
+            try:
+                made.append(self._make_query(query, options, unsupported))
+            except InvalidOption as error:
+                made.append(error)
+        return made
 
     def _describe_call(self) -> dict[str, Any]:
         """Return who makes each call, and who listens: once, also where a hook or a provider makes a call."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from .._registry import known, provider_class
 from .._text.choices import OTHER_NAMES
@@ -16,6 +16,7 @@ from ..provider._declare import field_notes
 from ..settings._values import describe_former, find_home
 from ._signature import WebSearchOptions
 
+T = TypeVar("T")
 _KNOWN = ("provider", *WebSearchOptions.__annotations__)
 _PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
 
@@ -131,11 +132,20 @@ def check_number(name: str, value: Any, least: int, error: type[WebSearchError] 
 
 def as_urls(urls: Iterable[str]) -> list[str]:
     """Return *urls* as a list; raise `InvalidOption` for a single URL, whose characters would be taken for URLs."""
-    if isinstance(urls, str):
-        raise InvalidOption("urls: must be a list of URLs; to read one page, use read")
-    if not isinstance(urls, Iterable):
-        raise InvalidOption(f"urls: must be a list of URLs, not {type(urls).__name__}")
-    return list(urls)
+    return _as_list("urls", "URLs", urls, "to read one page, use read")
+
+
+def as_queries(queries: Iterable[str | SearchQuery]) -> list[str | SearchQuery]:
+    """Return *queries* as a list; raise `InvalidOption` for a single one."""
+    return _as_list("queries", "queries", queries, "to search for one, use search")
+
+
+def _as_list(name: str, what: str, items: Iterable[T], use: str) -> list[T]:
+    if isinstance(items, str | SearchQuery):
+        raise InvalidOption(f"{name}: must be a list of {what}; {use}")
+    if not isinstance(items, Iterable):
+        raise InvalidOption(f"{name}: must be a list of {what}, not {type(items).__name__}")
+    return list(items)
 
 
 def strip_fragment(url: str) -> str:

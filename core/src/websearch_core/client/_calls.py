@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from math import ceil
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.clock import now
@@ -21,8 +21,8 @@ from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption, WebSe
 from ..events import ReadEnd, ReadStart, SearchEnd, SearchStart, emit
 from ..flow import Call, Flow, Gather
 from ..flow._lanes import gather_by_host
-from ..layers._identity import describe_query
-from ..layers._layer import batch_size, leaves, read_many, reads_batches
+from ..layers._identity import describe_query, digest
+from ..layers._layer import batch_size, leaves, parts, read_many, reads_batches
 from ..layers._relax import find_unsupported
 from ..layers._single_flight import free
 from ..models import Page, SearchQuery, SearchResponse
@@ -38,11 +38,13 @@ if TYPE_CHECKING:
     from ..reading import Excerpt, Links, ReadOptions
     from ..settings import Settings
 
+T = TypeVar("T")
 _Pages: TypeAlias = list[Page | WebSearchError]
+_Responses: TypeAlias = list[SearchResponse | WebSearchError]
 _CHOICES = {"comments": ("drop", "keep"), "reviews": ("drop", "keep"), "links": ("keep", "text", "drop")}
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
-_MAX_CONCURRENT_READS = 8  # pages that are read at a time
+_MAX_CONCURRENT = 8  # calls of a list at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,30 @@ class Calls:
         response = response.model_copy(update={"elapsed": seconds, "outcomes": outcomes})
         emit(SearchEnd(provider=response.provider or name, query=query, seconds=seconds, response=response))
         return response
+
+    def search_many(
+        self,
+        queries: Sequence[SearchQuery | WebSearchError],
+        read_top: int,
+        passage_length: int,
+        timeout: float | None,
+    ) -> Flow[_Responses]:
+        """Search for many queries at the same time; one that is an error already is its own answer."""
+        keys = [_identify_query(query, n) for n, query in enumerate(queries)]
+        several = {key: query for key, query in zip(keys, queries, strict=True) if isinstance(query, SearchQuery)}
+        starts = {key: partial(self.search, query, read_top, passage_length) for key, query in several.items()}
+        paces: list[Any] = [part for part in parts(self.provider) if hasattr(part, "interval")]
+        at_once = min([_MAX_CONCURRENT, *(pace.concurrent for pace in paces if pace.concurrent)])
+        usual = self.settings.timeout.search * ceil(len(starts) / at_once)
+        usual += sum(pace.interval for pace in paces) * len(starts)
+        with time_limit(usual if timeout is None else timeout):
+            answers = yield from _gather(starts, [str(n) for n in range(len(starts))])
+        responses: _Responses = []
+        for key, query in zip(keys, queries, strict=True):
+            responses.append(answer := query if isinstance(query, WebSearchError) else answers[key])
+            if isinstance(answer, SearchResponse):
+                answers[key] = free(answer)  # only one of them was paid for
+        return responses
 
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         if read_top:
@@ -210,17 +236,16 @@ class Calls:
         for key, url in zip(keys, asked, strict=True):
             several.setdefault(key, url)
         by_host = any(map(opens_pages, leaves(self.reader)))
-        limit = self.settings.timeout.read * ceil(len(several) / _MAX_CONCURRENT_READS) if timeout is None else timeout
-        with time_limit(limit):
+        usual = self.settings.timeout.read * ceil(len(several) / _MAX_CONCURRENT)
+        with time_limit(usual if timeout is None else timeout):
             ready = (yield from self._read_batches(asked)) if reads_batches(self.reader) else {}
             # What is not text is the error of its page alone.
-            reads = [
-                partial(self._read_one, self.reader, url, part, ready.get(url) if isinstance(url, str) else None)
-                for url in several.values()
-            ]
+            reads = {
+                key: partial(self._read_one, self.reader, url, part, ready.get(url) if isinstance(url, str) else None)
+                for key, url in several.items()
+            }
             lanes = [find_host(key) if by_host and isinstance(key, str) else str(n) for n, key in enumerate(several)]
-            read = yield from gather_by_host(reads, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2)
-        answers = dict(zip(several, read, strict=True))
+            answers = yield from _gather(reads, lanes)
         pages: _Pages = []
         for key, url in zip(keys, asked, strict=True):
             pages.append(answer := answers[key])
@@ -285,6 +310,19 @@ def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:
 def _fetch(reader: PageReader, target: str, ready: Page | None) -> Flow[Page]:
     page = ready or (yield from reader.read(target))
     return page if page.fetched_at else page.model_copy(update={"fetched_at": now()})  # from a cache, it has one
+
+
+def _gather(
+    starts: Mapping[Hashable, Callable[[], Flow[T]]], lanes: Sequence[str]
+) -> Flow[dict[Hashable, T | WebSearchError]]:
+    answers = yield from gather_by_host(list(starts.values()), lanes, _MAX_CONCURRENT, _MAX_CONCURRENT // 2)
+    return dict(zip(starts, answers, strict=True))
+
+
+def _identify_query(query: SearchQuery | WebSearchError, number: int) -> Hashable:
+    """Return what is the same for equal queries; the *number* of one that cannot be compared."""
+    described = describe_query(query) if isinstance(query, SearchQuery) else None
+    return number if described is None else digest(described)
 
 
 def _describe_page(target: str) -> list[Any]:

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = (
     "tavily", "brave", "searxng", "exa", "perplexity", "linkup", "parallel", "you", "firecrawl", "kagi", "serper",
-    "serpapi", "searchapi", "mojeek", "jina",
+    "serpapi", "searchapi", "mojeek", "jina", "keenable", "ollama",
 )  # fmt: skip
 AUTO = "auto"  # as a reader: whatever reads pages on this machine
-_KEY_OPTIONAL = frozenset({"firecrawl", "jina", "you"})  # nobody has chosen them unless there is a key
+_KEY_OPTIONAL = frozenset({"firecrawl", "jina", "keenable", "you"})  # nobody has chosen them unless there is a key
 
 
 @dataclass

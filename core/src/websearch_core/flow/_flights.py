@@ -24,7 +24,7 @@ from itertools import count
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from .._runtime.deadline import timeout_left
+from .._runtime.deadline import time_left, timeout_left
 from .._runtime.forks import start_over_after_fork
 from .._runtime.scope import Deadline, current_call, scope
 from ..errors import TimedOut, Unavailable
@@ -205,8 +205,9 @@ class _Flight:
     task: asyncio.Task[Any]
 
     def __init__(self) -> None:
+        self._delay = current_call().delay
         self.begin()
-        self.deadline = Deadline(self._began_with)
+        self.deadline = Deadline(current_call().deadline.at)
         self.done: Future[Any] = Future()
         self._branch = current_call().branch
         self.waiting: set[Any] = set()  # each caller, as an interrupt could make a number wrong; futures, on a loop
@@ -219,19 +220,31 @@ class _Flight:
 
     def begin(self) -> None:
         """Note when the work begins, and how much time those who wait now have."""
-        self._began, self._began_with = time.monotonic(), current_call().deadline.at
+        self._began, self._began_with = time.monotonic(), current_call().end
 
     def join(self, caller: object) -> None:
         self.waiting.add(caller)
-        self.deadline.at = max(self.deadline.at, current_call().deadline.at)
+        call = current_call()
+        at = call.deadline.at if call.delay is self._delay else call.end - self._waited
+        self.deadline.at = max(self.deadline.at, at)
 
     def charge(self, answer: Any, *, is_own: bool = False) -> SharedAnswer:
         return SharedAnswer(answer, next(self._charges) == 0, is_own)
 
     async def wait(self, caller: asyncio.Future[None]) -> None:
         """Wait until `wake`, or the time of *caller* is up, as `asyncio.wait` does in twice the time."""
-        patience = self._find_patience()
-        timer = None if patience is None else caller.get_loop().call_later(patience, _wake, caller)
+        loop, patience = caller.get_loop(), self._find_patience()
+        timer: asyncio.TimerHandle | None = None
+
+        def look() -> None:
+            nonlocal timer
+            if time_left():  # it has waited for its turn meanwhile
+                timer = loop.call_later(self._find_patience() or 0.0, look)
+            else:
+                _wake(caller)
+
+        if patience is not None:
+            timer = loop.call_later(patience, look)
         try:
             await caller
         finally:
@@ -258,7 +271,13 @@ class _Flight:
         if not isinstance(error, TimedOut):
             return not isinstance(error, Exception)  # such as a KeyboardInterrupt, which is for one caller alone
         now = time.monotonic()
-        return self._began_with <= now and self.deadline.at - now >= _WORTHWHILE * (now - self._began)
+        left = self.deadline.at + self._waited - now
+        return self._began_with <= now and left >= _WORTHWHILE * (now - self._began)
+
+    @property
+    def _waited(self) -> float:
+        """How long the caller that began has waited for its turn."""
+        return self._delay.seconds if self._delay else 0.0
 
 
 async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]], land: Callable[[], None]) -> Any:

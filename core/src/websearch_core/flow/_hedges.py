@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeAlias
 
-from .._runtime.deadline import timeout_left
+from .._runtime.deadline import time_left, timeout_left
 from ..errors import WebSearchError
 from ._branches import Branch, cut_all, passing_interrupts
 
@@ -37,7 +37,7 @@ def hedge(first: Callable[[], Any], find_second: Callable[[], Callable[[], Any] 
         pending = {branch.done for branch in branches}
         while pending:
             done, pending = wait(pending, _shorten(), return_when=FIRST_COMPLETED)
-            if not done or any(one.exception() is None for one in done):
+            if not (done or time_left()) or any(one.exception() is None for one in done):
                 break
         ends = [_end_of(branch.done) if branch.done.done() else None for branch in branches]
         cut_all(branches)
@@ -61,7 +61,7 @@ async def ahedge(
         pending = set(tasks)
         while pending:
             done, pending = await asyncio.wait(pending, timeout=_shorten(), return_when=asyncio.FIRST_COMPLETED)
-            if not done or any(not one.cancelled() and one.exception() is None for one in done):
+            if not (done or time_left()) or any(not one.cancelled() and one.exception() is None for one in done):
                 break
         ends = [_end_of(task) if task.done() else None for task in tasks]
     finally:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from .._runtime.bugs import as_error
 from .._runtime.deadline import time_left
-from .._runtime.scope import current_call
+from .._runtime.scope import Deadline, Delay, current_call, scope
 from ..errors import RateLimited, WebSearchError
 from . import Flow, Gather, Sleep
 
@@ -25,8 +25,9 @@ def gather_by_host(
     """
     Run flows as a `Gather` does, but in turn for each host, and those of one host in order.
 
-    What a `Throttle` held back because its host is too slow for the time of one page begins again when the host is
-    ready, if there is time. Until then, the host takes no place.
+    The time of each begins when it is sent: what it waits for its turn in a `Throttle` is time of the whole list. What
+    that held back because its host is too slow for the time of one page begins again when the host is ready, if there
+    is time. Until then, the host takes no place.
 
     Args:
         starts: Start the flows.
@@ -43,9 +44,10 @@ def gather_by_host(
             if isinstance(turn, float):
                 yield Sleep(min(turn, time_left()))
                 continue
-            rest = 0.0
+            rest, end = 0.0, current_call().end
             try:
-                answers[turn] = yield from starts[turn]()
+                with scope(deadline=Deadline(end), delay=Delay(end)):
+                    answers[turn] = yield from starts[turn]()
             except WebSearchError as error:
                 answers[turn] = error
                 if isinstance(error, RateLimited) and error.status is None:  # nothing was sent: it begins again then

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -15,6 +16,8 @@ from .._text.rates import RateLimit
 STEP = 0.25  # seconds; a request that waits longer asks again, since somebody in front may have left
 _BLINK = 0.02  # seconds; nobody knows when a request that is under way ends
 _LONGEST_REST = 60.0  # seconds; then a request finds out whether the service still means it
+_LATE = 1.0  # seconds; also how long a service rests that refuses a request and does not say for how long
+_LEAST_STEP = 1 / 16  # of a request that one answer makes welcome, after some refusals
 DAY = 86_400.0
 
 
@@ -47,12 +50,17 @@ class Pace:
         interval: Seconds between the beginnings of two requests.
         concurrent: Maximum number of requests at a time; None for any number.
         burst: How many requests may begin without an interval after a long pause.
+        slow_start: Whether to find out how many requests at a time are welcome, beginning with one.
 
     """
 
     is_shared = False  # with other processes: then `wait` blocks for a moment
 
-    def __init__(self, interval: float, concurrent: int | None, burst: int = 1) -> None:
+    def __init__(self, interval: float, concurrent: int | None, burst: int = 1, *, slow_start: bool = False) -> None:
+        self._welcome = 1.0 if slow_start else None
+        self._step = 1.0
+        self._left: float = math.inf  # requests that the service says it would still take
+        self._sent = 0.0
         self._interval, self._concurrent, self._burst = interval, concurrent, burst
         self._given = interval, concurrent, burst
         self._next = 0.0
@@ -102,7 +110,8 @@ class Pace:
             due = self._next + (ahead + 1 - self._burst) * self._interval - now
             if due > 0:
                 return due
-            if ahead or (self._concurrent is not None and len(self._turns.held) >= self._concurrent):
+            is_full = self._concurrent is not None and len(self._turns.held) >= self._concurrent
+            if ahead or is_full or self._is_held_back(now):
                 return _BLINK
             self._send(ticket)
             return 0.0
@@ -114,14 +123,27 @@ class Pace:
             self._turns.drop(ticket.client, ticket)
             self._turns.give_back(ticket.client, ticket)
 
-    def learn(self, endpoint: str, limits: Iterable[RateLimit], *, below: float = DAY) -> None:
+    def learn(
+        self, endpoint: str, limits: Sequence[RateLimit], *, below: float = DAY, was_refused: bool = False
+    ) -> None:
         """
-        Let an endpoint rest until a limit that is used up begins again.
+        Learn from the answer to a request that has left: let its endpoint rest until a limit that is used up begins
+        again, and let more requests begin at a time, or fewer if it *was_refused*.
 
         Limits of a day or longer (*below*) are left to the service: it may sell more, and says so itself when it does
         not.
         """
-        waits = [rest for limit in limits if limit.is_exhausted and 0 < (rest := _until_reset(limit, below)) < below]
+        if self._welcome is not None:
+            left = [limit.remaining for limit in limits if limit.limit != 0 and (limit.window or 0) < below]
+            self._left = min((number for number in left if number is not None), default=math.inf)
+            if was_refused:
+                self._welcome, self._step = max(1.0, self._welcome / 2), max(self._step / 2, _LEAST_STEP)
+            elif self._turns.waiting:
+                self._welcome += self._step
+        unsaid = [_LATE] if self._welcome is not None and was_refused and not limits else []
+        waits = unsaid + [
+            rest for limit in limits if limit.is_exhausted and 0 < (rest := _until_reset(limit, below)) < below
+        ]
         if waits:
             self._start_rest(endpoint, min(max(waits), _LONGEST_REST))
 
@@ -132,8 +154,14 @@ class Pace:
             self._rests[endpoint] = max(self._rests.get(endpoint, 0), now + seconds)
 
     def _send(self, ticket: Ticket) -> None:
-        self._next = max(self._next, monotonic()) + self._interval
+        self._sent = monotonic()
+        self._next = max(self._next, self._sent) + self._interval
         self._turns.give(ticket.client, ticket)
+
+    def _is_held_back(self, now: float) -> bool:
+        """Return whether an answer should come first, which is not waited for if it is late."""
+        most = max(1, min(int(self._welcome), self._left)) if self._welcome is not None else math.inf
+        return len(self._turns.held) >= most and now - self._sent < _LATE
 
     def _find_rest(self, endpoint: str, now: float) -> float:
         return max(0.0, self._rests.get(endpoint, 0.0) - now)

@@ -145,8 +145,10 @@ class SharedPace(Pace):
         interval: float,
         concurrent: int | None,
         burst: int = 1,
+        *,
+        slow_start: bool = False,
     ) -> None:
-        super().__init__(interval, concurrent, burst)
+        super().__init__(interval, concurrent, burst, slow_start=slow_start)
         self._shared, self._key = shared, key
         self._leases: dict[Ticket, tuple[str, str]] = {}
 
@@ -154,7 +156,8 @@ class SharedPace(Pace):
         """Return what `Pace.wait` does; it may block while Redis answers."""
         with self._lock:
             now = monotonic()
-            is_first = not (ticket.has_left or self._count_ahead(ticket, now) or self._find_rest(ticket.endpoint, now))
+            has_to_wait = self._find_rest(ticket.endpoint, now) or self._is_held_back(now)
+            is_first = not (ticket.has_left or has_to_wait or self._count_ahead(ticket, now))
             limits = self._interval, self._concurrent, self._burst
         if not is_first:
             return super().wait(ticket)
@@ -185,12 +188,18 @@ class SharedPace(Pace):
 
 
 def make_pace(
-    shared: SharedLimits | None, key: Callable[[], str], interval: float, concurrent: int | None, burst: int = 1
+    shared: SharedLimits | None,
+    key: Callable[[], str],
+    interval: float,
+    concurrent: int | None,
+    burst: int = 1,
+    *,
+    slow_start: bool = False,
 ) -> Pace:
     """Return a queue for this process, or one that is *shared* with others under the name that *key* returns."""
     if shared is None:
-        return Pace(interval, concurrent, burst)
-    return SharedPace(shared, key, interval, concurrent, burst)
+        return Pace(interval, concurrent, burst, slow_start=slow_start)
+    return SharedPace(shared, key, interval, concurrent, burst, slow_start=slow_start)
 
 
 def _in_background(work: Callable[..., None], *arguments: Any) -> None:

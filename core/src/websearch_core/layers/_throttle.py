@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from .._runtime.deadline import time_left
+from .._runtime.deadline import time_left, waiting_for_turn
 from .._runtime.interrupts import releasing
 from .._runtime.scope import Deadline, current_call, scope
 from ..errors import ConfigurationError, RateLimited, WebSearchError
@@ -17,7 +17,7 @@ from ..flow import Call, Flow, Request, Response, Sleep
 from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import destinations, is_vendor
-from ..provider._ports import Provider, opens_pages
+from ..provider._ports import Provider, needs_network, opens_pages
 from ._hosts import Hosts
 from ._identity import Identity
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves
@@ -29,7 +29,8 @@ T = TypeVar("T")
 
 _LONGEST_REQUEST = 60.0  # seconds; then one that no deadline ends is taken for ended where processes share the limits
 _LONGEST_HOST_REST = 10.0  # seconds; a host that asks for a longer one is not waited for
-_BUSY = {429, 503}  # what `Retry-After` of a host is believed with
+_TOO_MANY = 429
+_BUSY = {_TOO_MANY, 503}  # what `Retry-After` of a host is believed with
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,19 @@ class Throttle(Layer):
     searches and pages, first attempts and retries; they are served in order. With *shared*, so do processes and
     machines. Services at your own ``base_url`` have no documented limits.
 
+    A service that documents none gets one request at first. Each answer while others wait allows one more at a time.
+    A refusal (429) halves the number, and what later answers add to it; if it does not say until when, the service
+    rests for a second. Nor does it get more at a time than its responses say are left. An answer that takes longer than
+    a second holds up nobody.
+
     Pages that are fetched from here have a queue for each host, with its port: four requests at a time, and after the
     first ten one every 0.2 seconds. A ``Crawl-delay`` that `Robots` found makes it slower. After a 429 or 503 with
     ``Retry-After``, the host rests. By default, hosts that only ``internal`` can open because their address is not a
     public one, such as 127.0.0.1, are fetched from without a limit.
 
     A wait that is longer than the time left is the error `RateLimited`, at once and without sending anything, and
-    so is a host that asks for more than ten seconds of rest.
+    so is a host that asks for more than ten seconds of rest. The time of a single call includes its waits. In a list
+    (`WebSearch.search_many`, `WebSearch.read_many`), the time of each call begins when it is sent.
 
     Args:
         requests_per_second: How many requests to begin in a second, evenly spaced, such as 0.5; instead of what is
@@ -103,9 +110,14 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         super().__init__(layer, inner)
         found = leaves(inner)
         rate = layer.requests_per_second or _strictest(found, "requests_per_second") or math.inf
-        concurrent = layer.concurrent or _strictest(found, "concurrent")
+        self.concurrent: int | None = layer.concurrent or _strictest(found, "concurrent")
         self._hosts, self._fetches = hosts, any(map(opens_pages, found))
-        self._pace = make_pace(hosts.shared, partial(_identify, found), 1 / rate, concurrent)
+        self.interval: float = 1 / rate
+        is_unknown = not self.concurrent and math.isinf(rate) and not layer.requests_per_second
+        slow_start = is_unknown and any(_is_public(one) and needs_network(one) for one in found)
+        self._pace = make_pace(
+            hosts.shared, partial(_identify, found), self.interval, self.concurrent, slow_start=slow_start
+        )
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         return self._pass_on(super().search(query))
@@ -140,23 +152,30 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         """
         pace = self._pace if page is None else self._hosts.find(page)
         endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) and page is None else ""
+        left = time_left()
         if self.layer.rate_limiter is not None:
-            yield from hold(effect, wait_for(self.layer.rate_limiter, self.name))
+            with waiting_for_turn():
+                yield from hold(effect, wait_for(self.layer.rate_limiter, self.name))
         if page is not None and isinstance(effect, Request) and not isinstance(effect, Auxiliary):
             pace.slow_down(effect.crawl_delay)
-        ticket = Ticket(endpoint, min(time_left(), _LONGEST_REQUEST))
+        ticket = Ticket(endpoint, min(left, _LONGEST_REQUEST))
         release = releasing(partial(pace.leave, ticket))
         try:
             pace.enter(ticket)
-            yield from hold(effect, self._wait(pace, ticket, of_host=page is not None))
+            with waiting_for_turn():
+                yield from hold(effect, self._wait(pace, ticket, left, of_host=page is not None))
             answer = yield effect
         finally:
             release.close()
         if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
-            pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
+            below = DAY if page is None else math.inf
+            pace.learn(endpoint, answer.rate_limits, below=below, was_refused=answer.status == _TOO_MANY)
+        elif page is None:
+            pace.learn(endpoint, ())
         return answer
 
-    def _wait(self, pace: Pace, ticket: Ticket, *, of_host: bool) -> Flow[None]:
+    def _wait(self, pace: Pace, ticket: Ticket, left: float, *, of_host: bool) -> Flow[None]:
+        """Wait until it is time; *left* is the time of the call itself, which may be one of a list."""
         announced = False
         while True:
             if pace.is_shared:  # a store that processes share is asked off the event loop, and answers soon
@@ -166,20 +185,20 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
                 wait = pace.wait(ticket)
             if not wait:
                 return
-            self._check_time(wait, pace.rest(ticket.endpoint), of_host=of_host)
+            self._check_time(wait, pace.rest(ticket.endpoint), min(left, time_left()), of_host=of_host)
             if not announced:
                 announced = True
                 emit(Wait(provider=self.name, seconds=wait, reason="throttle"))
             yield Sleep(min(wait, STEP))
 
-    def _check_time(self, wait: float, rest: float, *, of_host: bool) -> None:
+    def _check_time(self, wait: float, rest: float, left: float, *, of_host: bool) -> None:
         """Raise an error if the wait is too long; *rest* is how long the service or host still wants no requests."""
         is_patient = not rest or current_call().patience.allows(rest)
-        if of_host and rest and (rest > min(_LONGEST_HOST_REST, time_left()) or not is_patient):
+        if of_host and rest and (rest > min(_LONGEST_HOST_REST, left) or not is_patient):
             why = f"the page's host asked to be left alone for another {rest:.0f} s"
         elif not is_patient:
             why = f"the service asked to be left alone for another {rest:.0f} s"
-        elif wait > time_left():
+        elif wait > (left if rest or of_host else time_left()):
             whose = "the limits for the page's host ask" if of_host else "the service's limits ask"
             why = f"{whose} for a wait of {wait:.1f} s, which is longer than the time left"
         else:

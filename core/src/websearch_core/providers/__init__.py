@@ -29,15 +29,18 @@ if TYPE_CHECKING:
     from .direct import Direct
     from .duckduckgo import DuckDuckGo
     from .exa import Exa
+    from .external import External
     from .firecrawl import Firecrawl
     from .github import GitHub
     from .hackernews import HackerNews
     from .jina import Jina
     from .kagi import Kagi
+    from .keenable import Keenable
     from .linkup import Linkup
     from .local import Local
     from .marginalia import Marginalia
     from .mojeek import Mojeek
+    from .ollama import Ollama
     from .openalex import OpenAlex
     from .parallel import Parallel
     from .perplexity import Perplexity
@@ -62,15 +65,18 @@ __all__ = [
     "Direct",
     "DuckDuckGo",
     "Exa",
+    "External",
     "Firecrawl",
     "GitHub",
     "HackerNews",
     "Jina",
     "Kagi",
+    "Keenable",
     "Linkup",
     "Local",
     "Marginalia",
     "Mojeek",
+    "Ollama",
     "OpenAlex",
     "Parallel",
     "Perplexity",

@@ -108,7 +108,9 @@ class Exa:
     topics: ClassVar[frozenset[str]] = frozenset(_CATEGORIES)
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, pages_per_request=20)
+    limits: ClassVar[Limits] = Limits(
+        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, pages_per_request=20, requests_per_second=10
+    )
     about: ClassVar[Service] = Service(
         api_urls=("https://exa.ai/docs/reference/search", "https://exa.ai/docs/reference/get-contents"),
         signup_url="https://dashboard.exa.ai/api-keys",

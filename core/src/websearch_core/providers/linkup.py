@@ -75,7 +75,7 @@ class Linkup:
         {"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"}
     )
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
-    limits: ClassVar[Limits] = Limits(allowed_domains=100)
+    limits: ClassVar[Limits] = Limits(allowed_domains=100, requests_per_second=10)
     about: ClassVar[Service] = Service(
         api_urls=(
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search",

@@ -20,7 +20,16 @@ else:
     ModelMetaclass = type(BaseModel)  # pydantic has no public name for it
 
 MOST = 20  # results of a search, unless the developer sets another limit
-_REFUSED = ("title", "default", "minLength", "minimum", "maximum")  # repeats the name, or is refused by a strict mode
+MOST_QUERIES = 5  # in one call
+_REFUSED = (
+    "title",
+    "default",
+    "minLength",
+    "minimum",
+    "maximum",
+    "minItems",
+    "maxItems",
+)  # repeats the name, or is refused by a strict mode
 _MAX_NAMED = 5  # domains that a description lists
 
 
@@ -84,6 +93,15 @@ def _as_list(value: Any) -> Any:
     return [item for item in value if item not in (None, "")] if isinstance(value, list) else value
 
 
+def _as_queries(value: Any) -> Any:
+    """Understand one query, and a list that was sent as text; leave out ``null`` and empty ones."""
+    if isinstance(value, str):
+        value = _split(value) if value.lstrip().startswith("[") else [value]
+    if not isinstance(value, list):
+        return value
+    return [item for item in value if item is not None and not (isinstance(item, str) and not item.strip())]
+
+
 def _split(text: str) -> list[Any]:
     try:
         value = json.loads(text)
@@ -96,6 +114,7 @@ def _as_time_range(value: Any) -> Any:
     return "all" if (known := parse_time_range(value)) is None else known
 
 
+_Queries = Annotated[list[str], BeforeValidator(_as_queries)]
 _Domains = Annotated[list[str], BeforeValidator(_as_list)]
 _Limit = Annotated[int, Field(ge=1)]
 _TimeRange = Annotated[Literal["all", "day", "week", "month", "year"], BeforeValidator(_as_time_range)]
@@ -106,13 +125,14 @@ class SearchArguments(Arguments):
     The arguments of ``web_search``.
 
     A model is not shown the last two: ``blocked_domains`` is understood if it is sent, and ``ignored`` names what was
-    sent although the developer has fixed it.
+    sent although the developer has fixed it. It is shown either ``query`` or ``queries``.
     """
 
-    hidden: ClassVar[frozenset[str]] = frozenset({"blocked_domains", "ignored"})
+    hidden: ClassVar[frozenset[str]] = frozenset({"queries", "blocked_domains", "ignored"})
     fixed: ClassVar[frozenset[str]] = frozenset()
 
     query: str = Field(min_length=1, description="What to look for.")
+    queries: _Queries = []
     limit: _Limit = Field(default=5, description=f"Maximum number of results, 1 to {MOST}; usually 5.")
     allowed_domains: _Domains = Field(
         default=[], description="Only these domains, e.g. python.org. Usually empty: anywhere."
@@ -130,6 +150,10 @@ class SearchArguments(Arguments):
         if sent.get("ignored"):  # empty, it comes from a framework that sends every default
             raise PydanticCustomError("unknown_argument", "ignored: not an argument")
         given = dict(sent)
+        if "queries" in cls.hidden and given.get("queries"):
+            raise PydanticCustomError("unknown_argument", "queries: not an argument; write query")
+        if "query" in cls.hidden and given.get("query") and not given.get("queries"):
+            given["queries"] = given.pop("query")
         limit = given.pop("max_results", None)
         if given.get("limit") is None and limit is not None:
             given["limit"] = limit
@@ -149,16 +173,25 @@ class PageArguments(Arguments):
 
 @cache
 def search_arguments(
-    base: type[SearchArguments], fixed: frozenset[str], limit: int | None, allowed_domains: tuple[str, ...]
+    base: type[SearchArguments],
+    fixed: frozenset[str],
+    limit: int | None,
+    allowed_domains: tuple[str, ...],
+    several: bool,
 ) -> type[SearchArguments]:
     """
     Return the arguments of a ``web_search`` that a developer has restricted.
 
-    The *limit* is then also the usual number of results; None means the default of both.
+    The *limit* is then also the usual number of results; None means the default of both. With *several*, there are
+    ``queries`` instead of a ``query``.
     """
-    if not fixed and limit is None and not allowed_domains:
+    if not fixed and limit is None and not allowed_domains and not several:
         return base
     fields: dict[str, Any] = {}
+    if several:
+        what = f"What to look for: 1 to {MOST_QUERIES} queries, one for each part of the question."
+        fields["query"] = str, ""
+        fields["queries"] = _Queries, Field(min_length=1, max_length=MOST_QUERIES, description=what)
     if limit is not None:
         what = f"Maximum number of results, 1 to {limit}; usually {limit}."
         fields["limit"] = _Limit, Field(default=limit, description=what)  # more is cut to it, with a note
@@ -169,6 +202,6 @@ def search_arguments(
     made: type[SearchArguments] = create_model(base.__name__, __base__=base, **fields)
     made.__doc__ = base.__doc__
     made.fixed = fixed
-    made.hidden = base.hidden | fixed
-    made.made_from = base, fixed, limit, allowed_domains  # type: ignore[attr-defined]
+    made.hidden = ((base.hidden - {"queries"}) | {"query"} if several else base.hidden) | fixed
+    made.made_from = base, fixed, limit, allowed_domains, several  # type: ignore[attr-defined]
     return made

@@ -12,7 +12,7 @@ from .._text.choices import OTHER_NAMES
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments
 from ..client._arguments import check_arguments, check_number, find_provider_line, make_query
-from ..errors import ConfigurationError, InvalidOption
+from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported, describe_problems
 from ..models._domains import ANYWHERE, Domains
 from ..settings import _values as settings
@@ -55,10 +55,11 @@ class SearchCall:
     notes: tuple[str, ...] = ()  # what the model should know about its arguments
     filters: tuple[str, ...] = ()  # the arguments that restrict this search, and that the model could leave out
 
-    def finish(self, response: SearchResponse) -> SearchResponse:
-        """Return *response* with the notes, and with what to try if it is empty."""
-        if self.notes:
-            response = response.with_notes(*self.notes)
+    def finish(self, answer: SearchResponse | WebSearchError) -> SearchResponse | WebSearchError:
+        """Return *answer*; if it is a response, with the notes, and with what to try if it is empty."""
+        if isinstance(answer, WebSearchError):
+            return answer
+        response = answer.with_notes(*self.notes) if self.notes else answer
         if response.results:
             return response
         without_effect = " ".join(note for note in response.notes if "does not support" in note)
@@ -116,9 +117,11 @@ class FixedOptions:
         fixed = frozenset(self.search) - _NARROWED - frozenset(_READING)
         return fixed | {"time_range"} if fixed & {"after", "before"} else fixed
 
-    def arguments(self, base: type[SearchArguments] = SearchArguments) -> type[SearchArguments]:
+    def arguments(
+        self, base: type[SearchArguments] = SearchArguments, *, several: bool = False
+    ) -> type[SearchArguments]:
         """Return the arguments of a tool, or the more special *base*, restricted to what a model may still choose."""
-        return search_arguments(base, self.hidden, self.limit, self.domains.allowed)  # pyright: ignore[reportArgumentType] - a class has a hash
+        return search_arguments(base, self.hidden, self.limit, self.domains.allowed, several)  # pyright: ignore[reportArgumentType] - a class has a hash
 
     def of_run(self, policy: Domains, options: Mapping[str, Any]) -> FixedOptions:
         """Return the options of a run that sets *options*, under the domain *policy* of its `WebSearch`."""

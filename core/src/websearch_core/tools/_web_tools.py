@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast, get_args
 
 from pydantic import ValidationError
 
@@ -14,7 +14,7 @@ from .._runtime.scope import Choices, Patience, scope
 from .._text.choices import Format
 from ..client import CommonArguments, WebSearch
 from ..client._arguments import check_number
-from ..errors import ConfigurationError, InvalidOption, UnsafeURL, WebSearchError
+from ..errors import BudgetExceeded, ConfigurationError, InvalidOption, UnsafeURL, WebSearchError
 from ..layers import charge_to
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
 from ..provenance import Ledger, Provenance
@@ -22,7 +22,7 @@ from ..provenance._memory import Memory
 from ..tokens import estimate_tokens
 from ._arguments import Arguments, PageArguments, SearchArguments
 from ._fixed import FixedOptions, SearchDefaults, check_search_options
-from ._outputs import Output, OutputFormat, page_output, search_output
+from ._outputs import Output, OutputFormat, join_outputs, page_output, search_output
 from ._tenants import Configurable, Tenants
 from ._uses import Uses
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..reading import ReadOptions
 
 _A = TypeVar("_A", bound=Arguments)
+_Answers: TypeAlias = list[SearchResponse | WebSearchError]
 _PATIENCE = 5.0  # seconds; a model that waits longer for a service could have answered, or asked another
 
 
@@ -84,7 +85,9 @@ class WebTools:
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
             for models of Anthropic, which cite them by themselves.
         full_artifact: Keep everything in the artifact: snippets, the text of a page and its links.
-        max_uses: Maximum number of calls of both tools together in one run.
+        several: Take up to five queries in one search, as ``queries`` instead of ``query``. Their results are numbered
+            together, and what fails for one is said in its place.
+        max_uses: Maximum number of calls of both tools together in one run; each query of a search counts.
         configurable: The options that a run may set: their names, or a mapping from each to the key that it has there,
             or of ``provider`` and ``reader`` to those that a run may choose among.
         provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, or a `Ledger` to share.
@@ -106,6 +109,7 @@ class WebTools:
         read_options: ReadOptions | None = None,
         output_format: OutputFormat = "text",
         full_artifact: bool = False,
+        several: bool = False,
         max_uses: int | None = None,
         configurable: Configurable = (),
         provenance: Provenance | Ledger = "any",
@@ -121,6 +125,7 @@ class WebTools:
         self.search_options: Mapping[str, Any] = check_search_options(search_options, limit="limit")
         self.output_format: OutputFormat = output_format
         self.full_artifact: bool = full_artifact
+        self.several: bool = several
         self.max_uses: int | None = max_uses
         self.provenance: Ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
         self._memory = Memory()
@@ -136,7 +141,7 @@ class WebTools:
 
     def search_arguments(self, base: type[SearchArguments] = SearchArguments) -> type[SearchArguments]:
         """Return the arguments of ``web_search``, or the more special *base*, without what is fixed."""
-        return self._fixed.arguments(base)
+        return self._fixed.arguments(base, several=self.several)
 
     def search(self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
         """
@@ -154,16 +159,24 @@ class WebTools:
         asked = self._validate(self.search_arguments(), arguments)
         with self._begin(run) as (web, fixed):
             call = fixed.search_call(self._with_usual_limit(asked, fixed))
-            response = call.finish(web.search(asked.query, **call.options))
-        return self._show_results(response, run, web, fixed)
+            if not self.several:
+                answers: _Answers = [web.search(asked.query, **call.options)]
+            else:
+                queries, refused = self._count_queries(asked, run)
+                answers = [*web.search_many(queries, **call.options), *refused]
+        return self._show_results(asked, list(map(call.finish, answers)), run, web, fixed)
 
     async def asearch(self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
         """Do the same as `search` on the running event loop."""
         asked = self._validate(self.search_arguments(), arguments)
         with self._begin(run) as (web, fixed):
             call = fixed.search_call(self._with_usual_limit(asked, fixed))
-            response = call.finish(await web.asearch(asked.query, **call.options))
-        return self._show_results(response, run, web, fixed)
+            if not self.several:
+                answers: _Answers = [await web.asearch(asked.query, **call.options)]
+            else:
+                queries, refused = self._count_queries(asked, run)
+                answers = [*await web.asearch_many(queries, **call.options), *refused]
+        return self._show_results(asked, list(map(call.finish, answers)), run, web, fixed)
 
     def open_page(self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
         """
@@ -217,6 +230,16 @@ class WebTools:
             with scope(choices=choices, memory=memory, patience=Patience(_PATIENCE)):
                 yield web, fixed
 
+    def _count_queries(self, asked: SearchArguments, run: Run) -> tuple[list[str], list[WebSearchError]]:
+        """Return the queries that the run still has calls for, and an error for each of the others."""
+        queries = _list_queries(asked)
+        for number in range(1, len(queries)):  # the first is counted already
+            try:
+                self._uses.count(run.name)
+            except BudgetExceeded as error:
+                return queries[:number], [error] * (len(queries) - number)
+        return queries, []
+
     def _with_usual_limit(self, asked: SearchArguments, fixed: FixedOptions) -> SearchArguments:
         """Return what was asked with the limit of the run, if the model seems to have left it out."""
         if asked.limit != self._fixed.usual or fixed.usual == self._fixed.usual:
@@ -242,23 +265,39 @@ class WebTools:
                     return self.provenance.check(url)
             raise
 
-    def _show_results(self, response: SearchResponse, run: Run, web: WebSearch, fixed: FixedOptions) -> Output:
-        self.provenance.allow_results(response, run.conversation)
-        numbered = self.provenance.number_results(response, run.conversation, run.sources)
+    def _show_results(
+        self, asked: SearchArguments, answers: _Answers, run: Run, web: WebSearch, fixed: FixedOptions
+    ) -> Output:
+        """Return what is shown of the answers; if all are errors, raise the first."""
+        if all(isinstance(answer, WebSearchError) for answer in answers):
+            raise cast("WebSearchError", answers[0])
         read: Mapping[str, Any] = {**web.settings.read_options, **fixed.read}
-        return search_output(
-            numbered,
-            self.output_format,
-            full=self.full_artifact,
-            max_tokens=read.get("max_tokens"),
-            count=read.get("token_counter", estimate_tokens),
-            max_snippet_chars=fixed.search.get("max_snippet_chars"),
-        )
+        most = read.get("max_tokens")
+        shown: list[Output] = []
+        for answer in answers:
+            if isinstance(answer, WebSearchError):
+                shown.append(Output.of_error(answer, self.output_format))
+                continue
+            self.provenance.allow_results(answer, run.conversation)
+            output = search_output(
+                self.provenance.number_results(answer, run.conversation, run.sources),
+                self.output_format,
+                full=self.full_artifact,
+                max_tokens=most and most // len(answers),
+                count=read.get("token_counter", estimate_tokens),
+                max_snippet_chars=fixed.search.get("max_snippet_chars"),
+            )
+            shown.append(output)
+        return join_outputs(_list_queries(asked), shown, self.output_format) if self.several else shown[0]
 
     def _show_page(self, page: Page, run: Run) -> Output:
         self.provenance.allow_links(page, run.conversation)
         numbered = self.provenance.number_page(page, run.conversation, run.sources)
         return page_output(numbered, self.output_format, full=self.full_artifact)
+
+
+def _list_queries(asked: SearchArguments) -> list[str]:
+    return asked.queries or [asked.query]  # a program may have sent only one
 
 
 def as_error(error: Exception, what: str) -> WebSearchError:

@@ -1,0 +1,166 @@
+"""
+External: any service that answers a search with JSON, by declaration alone.
+
+Your settings say how it is asked, and where its answer has what. A settings file that was merely found cannot declare a
+service. The declaration is checked when a provider is made of it; what an answer lacks is an empty field. JSON is
+https://www.rfc-editor.org/rfc/rfc8259.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, PlainValidator, SecretStr
+
+from websearch_core.errors import BadResponse, ConfigurationError
+from websearch_core.keys._keys import ApiKey
+from websearch_core.provider import (
+    Env,
+    Flow,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    as_text,
+    check_options,
+    decode,
+    parse_results,
+    provider,
+)
+from websearch_core.provider._declare import Destination, check_base_url
+from websearch_core.provider._http import as_json, as_object, bearer
+from websearch_core.provider._results import take_results
+
+_OPTIONS = SearchQuery.model_fields.keys() - {"text", "extra", "unsupported", "max_snippet_chars"}
+_Path = Annotated[str, Field(pattern=r"^([^.\s]+(\.[^.\s]+)*)?$")]
+
+
+@provider
+class External:
+    """
+    Searches with a service that you declare.
+
+    A path names what is inside objects: ``data.items``. Those of a result's fields begin at the result.
+
+    Args:
+        base_url: The URL that searches are sent to.
+        api_key: The key of the service, if it has any.
+        method: ``GET`` sends the parameters in the URL, ``POST`` as JSON.
+        parameters: The service's name for the ``query``, and for each option of a search that it supports, such as
+            ``limit``, ``page``, ``language`` or ``time_range``; with ``POST``, a path.
+        constants: More parameters, which are sent as they are.
+        key_header: The header that the key is sent in; in ``Authorization``, as a bearer token.
+        key_parameter: The parameter of the URL that the key is sent in, instead of a header.
+        results: The path of the list of results; empty if the answer is that list.
+        title: The path of a result's title.
+        url: The path of its URL.
+        snippet: The path of its snippet, as plain text or HTML.
+        content: The path of the text of its page, as Markdown, if the service returns that.
+        published: The path of its date, in any common form.
+        author: The path of its author.
+        score: The path of its score.
+        answer: The path of a direct answer.
+
+    """
+
+    name = "external"
+    label = "External service"
+    options: ClassVar[frozenset[str]] = frozenset()  # an instance has those that it declares
+
+    base_url: Annotated[str, AfterValidator(check_base_url), Destination()]  # closed to files that were merely found
+    api_key: Annotated[Annotated[SecretStr, PlainValidator(ApiKey.of)] | None, Env("EXTERNAL_API_KEY")] = None
+    method: Literal["GET", "POST"] = "GET"
+    parameters: Mapping[str, _Path] = field(default_factory=lambda: {"query": "q"}, hash=False)
+    constants: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    key_header: Annotated[str, Field(pattern=r"(?i)^(authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*)$")] = (
+        "Authorization"
+    )
+    key_parameter: str | None = None
+    results: _Path = "results"
+    title: _Path = "title"
+    url: _Path = "url"
+    snippet: _Path = "snippet"
+    content: _Path = "content"
+    published: _Path = "published"
+    author: _Path = "author"
+    score: _Path = "score"
+    answer: _Path = "answer"
+
+    def __post_init__(self) -> None:
+        """Refuse parameters for what is no option of a search."""
+        if "query" not in self.parameters:
+            raise ConfigurationError("external: parameters: say how the service calls the query, as in {query = 'q'}")
+        if unknown := sorted(self.parameters.keys() - _OPTIONS - {"query"}):
+            raise ConfigurationError(
+                f"external: parameters: {', '.join(unknown)}: not an option of a search; those are "
+                f"{', '.join(sorted(_OPTIONS))}; what is always the same belongs in constants"
+            )
+        object.__setattr__(self, "options", frozenset(self.parameters) - {"query", "limit"})
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search."""
+        check_options(query, self)
+        response = yield self._request(query)
+        body = self._body(response)
+        *path, key = self.results.split(".")  # without a path, the body is the list
+        if (holder := _follow(body, path)) is None:
+            raise BadResponse(f"external search failed: its answer has nothing at {'.'.join(path)}", provider=self.name)
+        items, notes = take_results(holder, self.name, key)
+        names = ("title", "url", "snippet", "content", "published", "author", "score")
+        return SearchResponse(
+            query=query.text,
+            results=parse_results(items, self.name, **{name: getattr(self, name) for name in names}),
+            provider=self.name,
+            answer=as_text(_follow(body, self.answer.split("."))),
+            notes=notes,
+            raw=body,
+        )
+
+    def _request(self, query: SearchQuery) -> Request:
+        asked = {"query": query.text, "limit": query.limit, **query.model_dump(mode="json", include=set(self.options))}
+        sent: dict[str, Any] = dict(self.constants)
+        for name, path in self.parameters.items():
+            if name in {"query", "limit"} or name in query.requested():
+                _put(sent, path.split(".") if self.method == "POST" else [path], asked[name])
+        sent |= query.extra
+        key = self.api_key.get_secret_value() if self.api_key else ""
+        in_url = {self.key_parameter: key} if key and self.key_parameter else {}
+        in_header = {} if in_url or not self.api_key else bearer(self.api_key)
+        if in_header and self.key_header.lower() != "authorization":
+            in_header = {self.key_header: key}
+        return Request(
+            url=self.base_url,
+            method=self.method,
+            params={} if self.method == "POST" else {name: _as_text(value) for name, value in sent.items()},
+            json=sent if self.method == "POST" else None,
+            headers={"Accept": "application/json", **in_header},
+            secret_params=in_url,
+        )
+
+    def _body(self, response: Response) -> Any:
+        """Return the answer: an object, or a list if that is what the declaration says."""
+        found = None if self.results or response.truncated or response.status >= 300 else as_json(response)
+        return found if isinstance(found, list) else decode(response, self)
+
+
+def _follow(body: Any, path: list[str]) -> Any:
+    for key in path:
+        body = as_object(body).get(key)
+    return body
+
+
+def _put(body: dict[str, Any], path: list[str], value: Any) -> None:
+    for key in path[:-1]:
+        inner = dict(as_object(body.get(key)))  # a copy: the constants stay as they are
+        body[key] = inner
+        body = inner
+    body[path[-1]] = value
+
+
+def _as_text(value: Any) -> str:
+    """Return *value* as it is written in a URL."""
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

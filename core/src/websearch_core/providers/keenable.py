@@ -1,0 +1,105 @@
+"""
+Keenable: a search engine for agents, and pages as Markdown.
+
+Compared with its SDK, ``keenable`` 0.1.1 of 2026-08, on 2026-11-23. Works without a key, with a limit by the hour for
+each address; a used-up one is `QuotaExhausted`. The number of results cannot be set, and there are no further pages.
+Only one domain can be allowed. Results have the text of the page that fits the query.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from websearch_core._text.urls import serialize
+from websearch_core.errors import QuotaExhausted, ServiceError
+from websearch_core.provider import (
+    BaseUrl,
+    Env,
+    Flow,
+    Key,
+    Limits,
+    Page,
+    Request,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    check_options,
+    date_range,
+    decode,
+    drop_none,
+    is_vendor,
+    parse_page,
+    parse_results,
+    post_json,
+    provider,
+)
+from websearch_core.provider._results import take_results
+
+
+@provider
+class Keenable:
+    """
+    Searches and reads with Keenable.
+
+    Args:
+        api_key: From https://keenable.ai/console. None uses the free allowance.
+        base_url: Where the API is.
+
+    """
+
+    name = "keenable"
+    options: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "time_range", "after", "before"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
+    limits: ClassVar[Limits] = Limits(allowed_domains=1)
+    about: ClassVar[Service] = Service(
+        api_urls=("https://github.com/keenableai/keenable-sdk",),
+        signup_url="https://keenable.ai/console",
+        free_allowance="keyless: a limit by the hour for each address",
+        as_of="2026-08",
+    )
+
+    api_key: Annotated[Key | None, Env("KEENABLE_API_KEY")] = None
+    base_url: Annotated[BaseUrl, Env("KEENABLE_API_URL")] = "https://api.keenable.ai"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search."""
+        check_options(query, self)
+        after, before = date_range(query)
+        payload: dict[str, Any] = drop_none({
+            "query": query.text,
+            "mode": "pro",
+            "site": query.allowed_domains[0] if query.allowed_domains else None,
+            "published_after": after and after.isoformat(),
+            "published_before": before and before.isoformat(),
+        })  # fmt: skip
+        response = yield post_json(self, self._path("search"), {**payload, **query.extra}, headers=self._headers())
+        body = decode(response, self, meanings=self._meanings())
+        items, notes = take_results(body, self.name)
+        results = parse_results(items, self.name, snippet=("snippet", "description"), published="published_at")
+        return SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body)
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the page at *url*, as Markdown."""
+        response = yield Request(
+            url=f"{self.base_url}/{self._path('fetch')}",
+            params={"url": serialize(url)},
+            headers=self._headers(),
+            target=url,
+            judge_target=not is_vendor(self),
+        )
+        body = decode(response, self, verb="read", meanings=self._meanings())
+        facts = {name: body.get(name) for name in ("title", "description", "author")}
+        return parse_page(
+            self, url, body.get("content"), final_url=body.get("url"), published=body.get("published_at"), **facts
+        )
+
+    def _path(self, endpoint: str) -> str:
+        return f"v1/{endpoint}" if self.api_key else f"v1/{endpoint}/public"
+
+    def _headers(self) -> dict[str, str]:
+        key = {"X-Api-Key": self.api_key.get_secret_value()} if self.api_key else {}
+        return {"X-Keenable-Title": "websearch-core", **key}  # without the title, requests without a key are refused
+
+    def _meanings(self) -> dict[int, type[ServiceError]]:
+        """Without a key, "too many requests" are those of an hour."""
+        return {} if self.api_key else {429: QuotaExhausted}
