@@ -16,7 +16,7 @@ from ._marks import Mark, code_spans, find_marks
 
 Verdict = Literal["supported", "partial", "unsupported", "unknown"]
 
-_SUPPORTED, _PARTIAL = 0.45, 0.2  # scores
+_SUPPORTED, _PARTIAL = 0.42, 0.2  # scores
 _MAX_CLAIMS = 5_000
 _MAX_SECONDS = 10.0  # of processor time
 _WORD = re.compile(r"\w")
@@ -127,8 +127,8 @@ def _check(
         support = max(support, together._replace(passage=support.passage), key=lambda one: one.score)
         missing = set(support.missing).intersection(*(one.missing for one in by_source.values()))
         support = support._replace(missing=tuple(name for name in support.missing if name in missing))
-    is_whole = support.score >= _SUPPORTED and not support.missing
-    verdict: Verdict = "unsupported" if support.score < _PARTIAL else "supported" if is_whole else "partial"
+    is_whole = support.score >= _SUPPORTED and not support.missing and not support.negation
+    verdict: Verdict = "unsupported" if support.share < _PARTIAL else "supported" if is_whole else "partial"
     return CitationCheck(
         claim=text,
         citations=numbers,
@@ -137,7 +137,7 @@ def _check(
         source=best,
         passage="" if verdict == "unsupported" else support.passage,
         missing=support.missing,
-        note=note,
+        note=" ".join(filter(None, (note, support.negation))),
     )
 
 
