@@ -180,7 +180,7 @@ def compute_features(page: Sample, words: Mapping[str, float]) -> tuple[list[Fea
     """Return the features that the model may use, and their values for all blocks of a page."""
     if not page.labels:
         return [], np.zeros((0, 0), np.float32)
-    some = BlockFeatures(page.outline, page.url, page.facts, words)
+    some = BlockFeatures(page.outline, page.facts, words)
     levels = some.levels
     columns: dict[Feature, NDArray[np.float64]] = {}
     for trait, column in some.elements():
@@ -334,7 +334,7 @@ def _load_samples(folders: Sequence[Path]) -> list[Sample]:
 
 
 def _score(page: Sample, model: ContentModel) -> float:
-    kept = select_content(page.outline, page.url, page.facts, model)
+    kept = select_content(page.outline, page.facts, model)
     return agreement([word for text in compress(page.outline.block_texts, kept) for word in words(text)], page.truth)[2]
 
 

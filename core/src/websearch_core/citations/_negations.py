@@ -12,7 +12,8 @@ _ALONE = "|".join(sorted(list_words(" ".join(TABLES["negations"])), key=len, rev
 _OTHERS = "|".join(list_words(TABLES["no negations"]))  # "not only", and words that begin alike
 _LETTER = rf"[\w{MARKS}]"
 _NEGATION = re.compile(
-    rf"(?<!{_LETTER})(?:(?:{_OTHERS})|(?P<alone>{_ALONE}))(?!{_LETTER})|(?P<part>{TABLES['negating parts']})", re.IGNORECASE
+    rf"(?<!{_LETTER})(?:(?:{_OTHERS})|(?P<alone>{_ALONE}))(?!{_LETTER})|(?P<part>{TABLES['negating parts']})",
+    re.IGNORECASE,
 )
 _MAX_LENGTH = 4_000  # characters
 _BEFORE, _AFTER = 2, 3  # words that it may deny: verbs stand at the end in Turkish and Hindi

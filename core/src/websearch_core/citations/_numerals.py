@@ -24,7 +24,10 @@ def list_words(words: str) -> list[str]:
 _VALUES = {word.rstrip("?"): value for value, words in TABLES["numbers"].items() for word in words.split()}
 _DOUBTFUL = frozenset(re.findall(r"(\S+)\?", " ".join(TABLES["numbers"].values())))  # other words too: Turkish "on"
 _HAN: dict[str, str] = TABLES["han"]
-_THAI, _GERMAN = re.compile(TABLES["thai"]), re.compile("|".join(sorted(TABLES["german"].split("|"), key=len, reverse=True)))
+_THAI, _GERMAN = (
+    re.compile(TABLES["thai"]),
+    re.compile("|".join(sorted(TABLES["german"].split("|"), key=len, reverse=True))),
+)
 _COMPOUND = re.compile(rf"(?:{_GERMAN.pattern})(?:(?:und)?(?:{_GERMAN.pattern}))+")
 _WORD = re.compile(
     rf"(?P<percent>分之)?(?P<han>[{''.join(_HAN)}]+)(?P<counted>[{TABLES['han counts']}])?|(?P<thai>(?:{TABLES['thai']})+)"
@@ -44,7 +47,11 @@ def find_numerals(text: str) -> Iterator[tuple[int, int, int]]:
             if not (follows or place) or not number.take(value, glued=place > 0 or word[0][0] == _AND):
                 if is_clear and number.value >= _LEAST:
                     yield begin, end, number.value
-                number, begin, is_clear = _Number(), word.end("percent") if word["percent"] else word.start(), word[0].lower() not in _DOUBTFUL
+                number, begin, is_clear = (
+                    _Number(),
+                    word.end("percent") if word["percent"] else word.start(),
+                    word[0].lower() not in _DOUBTFUL,
+                )
                 number.take(value)
             elif end < word.start():
                 is_clear = True
@@ -108,9 +115,13 @@ class _Number:
         fits = (
             value < self._below
             if not last
-            else value < 10 <= last and last % 10 == 0 and last != 10
-            or value < 100 < last and last % 100 == 0
-            or last < 10 <= value < 100 and (glued or value == 10)  # fünfundzwanzig, خمسة عشر
+            else value < 10 <= last
+            and last % 10 == 0
+            and last != 10
+            or value < 100 < last
+            and last % 100 == 0
+            or last < 10 <= value < 100
+            and (glued or value == 10)  # fünfundzwanzig, خمسة عشر
         )
         self._last += value if fits else 0
         return fits
