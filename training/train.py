@@ -116,11 +116,12 @@ def make_sample(page: Page) -> Sample:
     document = parse(harden(page.data).source)
     seen = find_blocks(document.body)
     text = page.text or _extract_text(page.html)
+    facts = read_metadata(document, page.url)
     return Sample(
         site=find_site(page.data, page.url),
         kind=page.kind,
-        url=page.url,
-        facts=read_metadata(document, page.url),
+        url=facts.place,
+        facts=facts,
         outline=seen,
         labels=label_texts(seen.block_texts, text),
         truth=words(text),
@@ -180,7 +181,7 @@ def compute_features(page: Sample, words: Mapping[str, float]) -> tuple[list[Fea
     """Return the features that the model may use, and their values for all blocks of a page."""
     if not page.labels:
         return [], np.zeros((0, 0), np.float32)
-    some = BlockFeatures(page.outline, page.facts, words)
+    some = BlockFeatures(page.outline, page.url, page.facts, words)
     levels = some.levels
     columns: dict[Feature, NDArray[np.float64]] = {}
     for trait, column in some.elements():
@@ -334,7 +335,7 @@ def _load_samples(folders: Sequence[Path]) -> list[Sample]:
 
 
 def _score(page: Sample, model: ContentModel) -> float:
-    kept = select_content(page.outline, page.facts, model)
+    kept = select_content(page.outline, page.url, page.facts, model)
     return agreement([word for text in compress(page.outline.block_texts, kept) for word in words(text)], page.truth)[2]
 
 

@@ -91,7 +91,7 @@ def _measure(code: str) -> Scores:
 
 
 def _measure_statements(code: str) -> dict[str, list[tuple[float, str]]]:
-    """Check sentences of the passages themselves and their alterations: score and verdict, for each kind and "right"."""
+    """Check sentences of the passages and their alterations; return score and verdict, for each kind and "right"."""
     scores: dict[str, list[tuple[float, str]]] = {kind: [] for kind in ("right", *ALTERATIONS)}
     for article in load_articles(code)[1::2]:
         sources = [{"id": n, "text": text} for n, text in enumerate(article.passages, 1)]

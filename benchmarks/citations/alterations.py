@@ -1,3 +1,4 @@
+# ruff: noqa: E501, RUF001 - a line for each language, and Turkish letters
 """Alter one thing in a sentence, in twelve languages: a scale, a unit, a number in words, or whether it is denied."""
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Claim:
         self.names = {
             term.form: text[term.start : term.end]
             for term in words
-            if term.start != first and text[term.start : term.end][:1].isupper()
+            if term.start != first and text[term.start].isupper() and text[term.start - 1] != "°"
         }
         self.terms = dict.fromkeys(term.form for term in words)
         self.negations = Negations(text)
@@ -136,7 +136,7 @@ class Evidence:
         near = _join(found.get(n, Found()) for n in range(*best_run))
         quoted = frozenset(quote for quote in claim.quotes if f" {_fold(quote)} " in self.folded)
         places = _find_places(claim, values, found, counts=not self._counting.isdisjoint(range(*best_run)))
-        judged = _judge(claim, values, near, _join(found.values()), quoted, places)
+        judged = _judge(claim, values, near, _join(found.values()), quoted=quoted, places=places)
         return judged._replace(passage=passage, negation=claim.negations.differ(Negations(passage)))
 
     def _find(self, claim: Claim) -> dict[int, Found]:
@@ -158,9 +158,13 @@ class Evidence:
     def _find_converted(self, figure: Figure) -> Iterator[int]:
         """Yield the sentences that state what a figure states, in another unit."""
         amounts = figure.amounts()
-        for other, amount, sentence in self._measured.get(figure.kind, ()) if amounts else ():
-            if other.factor != figure.factor and any(is_same(amount, one, figure.kind) for one in amounts):
-                yield sentence
+        near = [
+            (other.factor == figure.factor, sentence)
+            for other, amount, sentence in (self._measured.get(figure.kind, ()) if amounts else ())
+            if any(is_same(amount, one, figure.kind) for one in amounts)
+        ]
+        stated = {sentence for is_same_unit, sentence in near if is_same_unit}  # "340 miles (547 km)" is not 343 miles
+        yield from (sentence for is_same_unit, sentence in near if not is_same_unit and sentence not in stated)
 
 
 def support_together(claim: Claim, weights: Weights, supports: Sequence[Support]) -> Support:
@@ -168,7 +172,7 @@ def support_together(claim: Claim, weights: Weights, supports: Sequence[Support]
     near = _join(support.near for support in supports)
     quoted = frozenset[str]().union(*(support.quoted for support in supports))
     places = [max(some) for some in zip(*(support.places for support in supports), strict=True)]
-    return _judge(claim, _Values(claim, weights), near, near, quoted, places)
+    return _judge(claim, _Values(claim, weights), near, near, quoted=quoted, places=places)
 
 
 def _find_places(claim: Claim, values: _Values, found: Mapping[int, Found], *, counts: bool) -> list[float]:
@@ -189,7 +193,7 @@ def _find_places(claim: Claim, values: _Values, found: Mapping[int, Found], *, c
 
 
 def _judge(
-    claim: Claim, values: _Values, near: Found, everything: Found, quoted: frozenset[str], places: list[float]
+    claim: Claim, values: _Values, near: Found, everything: Found, *, quoted: frozenset[str], places: list[float]
 ) -> Support:
     total = values.total
     score = (_NEAR * values.of(near) + (1 - _NEAR) * values.of(everything)) / total if total else 1.0

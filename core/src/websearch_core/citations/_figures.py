@@ -36,7 +36,7 @@ _UNITS = {  # a name that ends with "*" begins words
     for kind, units in TABLES["units"].items()
     for factor, names in units.items()
     for name in list_words(names)
-} | {name: (MONTH, "") for name in list_words(TABLES["month numbers"])}
+} | dict.fromkeys(list_words(TABLES["month numbers"]), (MONTH, ""))
 _LONGEST = max(map(len, _UNITS))
 _GAP = re.compile(r"[ \t\u00a0\u2009\u202f-]{0,2}(?:de )?")
 _GOES_ON = re.compile(rf"[^\W\d_{UNSPACED}](?:[^\W_]|[{MARKS}])")  # a word, after the name of a unit
@@ -126,7 +126,7 @@ def _measure(text: str, start: int, end: int, values: frozenset[str]) -> Figure:
 
 
 def _find_unit(text: str, place: int) -> tuple[str, str]:
-    """Return the kind and the factor of the unit after a place, a space and a hyphen; both are empty if there is none."""
+    """Return the kind and the factor of the unit after a place, both empty if there is none."""
     gap = _GAP.match(text, place)
     place = gap.end() if gap else place
     after = text[place : place + _LONGEST + 1].lower()

@@ -39,7 +39,7 @@ class Negations:
                 self._scopes.append((word, frozenset(term.form for term in around)))
 
     def differ(self, source: Negations) -> str:
-        """Return a negation of this claim that its source does not have, or the other way round; empty if there is none."""
+        """Return a word for a negation that only one of this claim and its *source* has; empty if there is none."""
         for word, scope in self._scopes:
             if not any(scope & other for _, other in source._scopes):
                 return word

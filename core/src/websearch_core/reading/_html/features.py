@@ -4,8 +4,7 @@ page calls its parts, what comes before and after.
 
 Class names, ids and structure mean much the same in any language. No feature looks at the text itself, except for
 prices and the words of what the page states about itself (its title, its description, the texts in its data): stop
-words, capitals and punctuation were tried, and added nothing. Nor does any look at the URL: short links, opaque ids and
-test servers have the same page under other words.
+words, capitals and punctuation were tried, and added nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, compress, islice
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ..._text.markup import strip_markup
 from ..._text.terms import UNSPACED
@@ -72,7 +72,7 @@ class BlockFeatures:
     *words* says how strongly a word of a class or id, or a tag (``<li>``), speaks for or against content.
     """
 
-    def __init__(self, outline: TextBlocks, facts: Metadata, words: Mapping[str, float]) -> None:
+    def __init__(self, outline: TextBlocks, url: str, facts: Metadata, words: Mapping[str, float]) -> None:
         self._outline = outline
         self._tree = _Tree(outline)
         self._names = _Names(self._tree, words)
@@ -83,7 +83,7 @@ class BlockFeatures:
         }
         self.count = len(outline.block_texts)
         self.sizes = [*map(count_words, outline.block_texts)]
-        self.page = _page(outline, self._tree, facts)
+        self.page = _page(outline, self._tree, url, facts)
 
     @property
     def levels(self) -> list[list[int]]:
@@ -291,11 +291,14 @@ def _words_of_data(facts: Metadata) -> set[str]:
     return set(strip_markup(" ".join(texts)[:_MAX_STATED_LENGTH]).lower().split())
 
 
-def _page(outline: TextBlocks, tree: _Tree, facts: Metadata) -> dict[str, float]:
+def _page(outline: TextBlocks, tree: _Tree, url: str, facts: Metadata) -> dict[str, float]:
     """Return the features that all blocks share: mostly what sort of page it is."""
     total, count = tree.letters[0], tree.blocks[0]
     tags = Counter(outline.names)
     paragraphs = [length for length, element in zip(tree.lengths, tree.own, strict=True) if tree.names[element] == "p"]
+    address = urlsplit(url).path
+    path = [part for part in address.split("/") if part]
+    slug = path[-1] if path else ""
     stated = set().union(*(types(thing) for thing in facts.linked.things))
     return {
         "letters": total,
@@ -316,6 +319,10 @@ def _page(outline: TextBlocks, tree: _Tree, facts: Metadata) -> dict[str, float]
         "code": tags["pre"],
         "images": tags["img"] / count,
         "prices": sum(_CURRENCIES.search(text) is not None for text in outline.block_texts) / count,
+        "path": len(path),
+        "slug": len(slug),
+        "dashes": slug.count("-"),
+        "number in path": float(re.search("[0-9]{4}", address) is not None),
         **{f"says {kind}": float(not stated.isdisjoint(names)) for kind, names in _KINDS.items()},
         "about": float(bool(facts.about)),
         "described": len(facts.description or ""),

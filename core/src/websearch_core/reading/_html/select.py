@@ -26,7 +26,7 @@ _CELLS = frozenset({"td", "th"})
 _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 
 
-def select_content(outline: TextBlocks, facts: Metadata, model: ContentModel | None = None) -> list[bool]:
+def select_content(outline: TextBlocks, url: str, facts: Metadata, model: ContentModel | None = None) -> list[bool]:
     """
     Decide for each block of the page whether it is content.
 
@@ -37,7 +37,7 @@ def select_content(outline: TextBlocks, facts: Metadata, model: ContentModel | N
     if not outline.block_texts:
         return []
     model = model or load_model()
-    features = BlockFeatures(outline, facts, model.words)
+    features = BlockFeatures(outline, url, facts, model.words)
     chances = _smooth(_average_alike(outline, model.probabilities(features)))
     threshold = _threshold(chances, features.sizes)
     kept = [chance >= threshold * share for chance, share in zip(chances, _leniency(outline), strict=True)]
