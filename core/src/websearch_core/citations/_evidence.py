@@ -61,7 +61,7 @@ class Claim:
         self.names = {
             term.form: text[term.start : term.end]
             for term in words
-            if term.start != first and text[term.start].isupper() and text[term.start - 1] != "°"
+            if term.start != first and text[term.start : term.end][:1].isupper() and text[term.start - 1] != "°"
         }
         self.terms = dict.fromkeys(term.form for term in words)
         self.negations = Negations(text)
