@@ -44,9 +44,8 @@ class CitationCheck:
     Args:
         claim: The cited sentence, or its part up to a citation, without the citations.
         citations: The numbers that it cites.
-        verdict: ``supported``; ``partial``, if only part of it is there, a figure, name or quotation is not, or only one
-            of the claim and its source has a negation;
-            ``unsupported``; or ``unknown``, if nothing was shown of what it cites.
+        verdict: ``supported``; ``partial``, if only a part is there, a figure, name or quotation is not, or only one
+            side has a negation; ``unsupported``; or ``unknown``, if nothing was shown of what it cites.
         score: How much of the claim is there, from 0 to 1.
         source: The number of the cited source that supports it best; None if nothing was shown of any.
         passage: The sentences of that source that support it best; empty if unsupported.

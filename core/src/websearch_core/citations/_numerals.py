@@ -29,8 +29,8 @@ _THAI = re.compile(TABLES["thai"])
 _GERMAN = re.compile("|".join(sorted(TABLES["german"].split("|"), key=len, reverse=True)))
 _COMPOUND = re.compile(rf"(?:{_GERMAN.pattern})(?:(?:und)?(?:{_GERMAN.pattern}))+")
 _WORD = re.compile(
-    rf"(?P<percent>分之)?(?P<han>[{''.join(_HAN)}]{{1,{_MAX_HAN}}})(?P<counted>(?=[{TABLES['han counts']}]))?|(?P<thai>(?:{TABLES['thai']})+)"
-    rf"|(?:(?![{UNSPACED}])[^\W\d_]|[{MARKS}])+"
+    rf"(?P<percent>分之)?(?P<han>[{''.join(_HAN)}]{{1,{_MAX_HAN}}})(?P<counted>(?=[{TABLES['han counts']}]))?"
+    rf"|(?P<thai>(?:{TABLES['thai']})+)|(?:(?![{UNSPACED}])[^\W\d_]|[{MARKS}])+"
 )
 _GAP = re.compile(rf"[ -](?:(?:{TABLES['joints'].replace(' ', '|')}) )?", re.IGNORECASE)
 _AND = "و"  # Arabic joins it to the word after it
