@@ -116,11 +116,12 @@ def make_sample(page: Page) -> Sample:
     document = parse(harden(page.data).source)
     seen = find_blocks(document.body)
     text = page.text or _extract_text(page.html)
+    facts = read_metadata(document, page.url)
     return Sample(
         site=find_site(page.data, page.url),
         kind=page.kind,
-        url=page.url,
-        facts=read_metadata(document, page.url),
+        url=facts.place,
+        facts=facts,
         outline=seen,
         labels=label_texts(seen.block_texts, text),
         truth=words(text),

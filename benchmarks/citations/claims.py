@@ -6,12 +6,15 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from benchmarks.reading.passages import CORPUS
-from websearch_core._text.sentences import SENTENCE_END
+from websearch_core._text.sentences import SENTENCE_END, split_sentences
 
 _RAISED = 3  # what a figure is altered by: a year stays plausible
+_STATEMENTS = 3  # of each passage
+_MIN_LENGTH, _MAX_LENGTH = 20, 400  # characters of a statement
 _QUESTION_MARKS = "?？؟;\u037e "  # noqa: RUF001 - those of other scripts
 
 
@@ -84,9 +87,22 @@ def make_claims(article: Article) -> Iterator[Claims]:
             yield Claims(text, one.passage)
 
 
+def make_statements(article: Article) -> Iterator[tuple[str, int]]:
+    """Yield the first sentences of each passage as statements, each with the number of its passage."""
+    for n, passage in enumerate(article.passages, 1):
+        for start, end in islice(split_sentences(passage), _STATEMENTS):
+            statement = _join(passage[start:end])
+            if _MIN_LENGTH <= len(statement) <= _MAX_LENGTH:
+                yield statement, n
+
+
 def _state(question: str, answer: str) -> str:
-    statement = f"{question.rstrip(_QUESTION_MARKS)} {answer.rstrip('.')}".replace("[", "(")
-    return " ".join(SENTENCE_END.sub(" ", statement).split())  # one sentence
+    return _join(f"{question.rstrip(_QUESTION_MARKS)} {answer.rstrip('.')}")
+
+
+def _join(text: str) -> str:
+    """Return *text* as one sentence without citations."""
+    return " ".join(SENTENCE_END.sub(" ", text.replace("[", "(")).split())
 
 
 @cache

@@ -21,7 +21,7 @@ OTHERS = {
     "test_budget": "layers/_account layers/_amounts layers/_prices",
     "test_cache": "layers/_caching/backend layers/_caching/entries layers/_caching/store",
     "test_citations": (
-        "_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks citations/_source"
+        "_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks citations/_negations citations/_numerals citations/_source"
     ),
     "test_cli": (
         "_cli/checks _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"

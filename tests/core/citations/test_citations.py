@@ -100,7 +100,7 @@ def test_a_figure_is_the_same_however_it_is_written(written, same):
     (first,), (second,) = find_figures(written), find_figures(same)
 
     assert first.values & second.values
-    assert first.percent == second.percent
+    assert first.kind == second.kind
 
 
 @pytest.mark.parametrize(("one", "other"), [("1,234", "1235"), ("12", "123"), ("1.5", "15"), ("1998", "98")])
@@ -423,3 +423,122 @@ def test_entries_about_one_source_are_merged():
             "text": "one\n\ntwo\n\none",
         },
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("twenty-five", 25), ("one hundred and seven", 107), ("two hundred fifty", 250), ("fünfundzwanzig", 25),
+        ("dreitausendvierhundert", 3400), ("treinta y cinco", 35), ("doscientos mil", 200_000),
+        ("douăzeci și cinci", 25), ("τριάντα πέντε", 35), ("двести пятьдесят", 250), ("otuz beş", 35),
+        ("خمسة عشر", 15), ("خمسة وثلاثون", 35), ("पच्चीस", 25), ("hai mươi lăm", 25), ("ba mươi", 30), ("สามสิบห้า", 35),
+        ("二十五", 25), ("三千万", 30_000_000), ("一九九八", 1998), ("三个", 3), ("百分之五", 5), ("two hundred and five thousand", 205_000),
+    ],
+)  # fmt: skip
+def test_a_number_in_words_is_a_figure_in_twelve_languages(words, value):
+    (figure,) = find_figures(f"{words}.")
+
+    assert figure.values == {str(value)}
+
+
+@pytest.mark.parametrize("words", ["one", "hundreds of them", "on", "năm", "三明治", "สามารถ", "Zweifel", "万" * 50])
+def test_what_only_looks_like_a_number_is_none(words):
+    assert find_figures(words) == []
+
+
+def test_two_numbers_in_a_row_are_not_one():
+    assert [figure.values for figure in find_figures("between two and three, five twenty")] == [
+        {"2"},
+        {"3"},
+        {"5"},
+        {"20"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "claim", "missing"),
+    [
+        ("5 km", "5,000 metres", ()),
+        ("5 km", "3.1 miles", ()),
+        ("5 km", "5 miles", ("5",)),
+        ("5 km", "five kilometres", ()),
+        ("five kilometres", "5 km", ()),
+        ("five kilometres", "six kilometres", ("six",)),
+        ("340 miles (547 km)", "343 miles", ("343",)),  # nearly 547 km, but it says how many miles
+        ("12 months", "one year", ()),
+        ("20 °C", "68 °F", ()),
+        ("20 °C", "20 °F", ("20",)),
+        ("$5 million", "5 million dollars", ()),
+        ("$5 million", "€5 million", ("5",)),
+        ("5 to 10 million km", "5 million km", ()),
+        ("5 to 10 km", "5 miles", ("5",)),
+        ("5–10 %", "5 percent", ()),
+        ("5", "5 km", ()),  # the unit may stand in the head of a table
+        ("%5", "5 percent", ()),
+        ("百分之五", "5%", ()),
+        ("5公里", "5000米", ()),
+        ("5公里", "5英里", ("5",)),
+        ("fünf Millionen Euro", "5 Milliarden Euro", ("5",)),
+        ("4 May 2026", "4 June 2026", ("June",)),
+        ("2026-05-04", "4 May 2026", ()),
+        ("4 мая 2026 года", "4 июня 2026 года", ("июня",)),
+        ("2026年5月4日", "2026年6月4日", ("6",)),
+        ("red, brown and green", "three", ()),  # it lists them
+        ("red, brown and green in two parts", "three", ("three",)),
+    ],
+)
+def test_quantities_are_compared_with_their_units(source, claim, missing):
+    sources = [{"id": 1, "text": f"The kelp along the coast was {source} in all."}]
+    (check,) = check_citations(f"The kelp along the coast was {claim} in all [1].", sources)
+
+    assert check.missing == missing
+    assert (check.verdict == "supported") == (not missing)
+
+
+@pytest.mark.parametrize(
+    ("plain", "denied"),
+    [
+        ("The old harbour was open to fishing boats.", "The old harbour was not open to fishing boats."),
+        ("The harbour wasn't open to fishing boats.", "The harbour was open to fishing boats."),
+        ("Der Hafen war für Fischer offen.", "Der Hafen war nicht für Fischer offen."),
+        ("El puerto fue abierto a los pescadores.", "El puerto no fue abierto a los pescadores."),
+        ("Portul este deschis pentru pescari.", "Portul nu este deschis pentru pescari."),
+        ("Το λιμάνι ήταν ανοιχτό για ψαράδες.", "Το λιμάνι δεν ήταν ανοιχτό για ψαράδες."),
+        ("Порт был открыт для рыбаков.", "Порт не был открыт для рыбаков."),
+        ("Liman balıkçılara açık oldu.", "Liman balıkçılara açık olmadı."),
+        ("كان الميناء مفتوحا للصيادين.", "لم يكن الميناء مفتوحا للصيادين."),
+        ("बंदरगाह मछुआरों के लिए खुला था।", "बंदरगाह मछुआरों के लिए खुला नहीं था।"),
+        ("Cảng được mở cho ngư dân.", "Cảng không được mở cho ngư dân."),
+        ("ท่าเรือเปิดให้ชาวประมงใช้", "ท่าเรือไม่เปิดให้ชาวประมงใช้"),
+        ("港口对渔民开放。", "港口不对渔民开放。"),
+    ],
+)
+def test_a_negation_on_one_side_makes_a_claim_partial(plain, denied):
+    for claim, source in ((plain, denied), (denied, plain)):
+        (check,) = check_citations(f"{claim} [1]", [{"id": 1, "text": source}])
+        (same,) = check_citations(f"{claim} [1]", [{"id": 1, "text": claim}])
+
+        assert (check.verdict, same.verdict, same.note) == ("partial", "supported", "")
+        assert check.note.startswith("only one of the claim and its source has a negation: ")
+
+
+@pytest.mark.parametrize(
+    ("source", "claim"),
+    [
+        ("Kelp grows not only in cold water but near warm coasts.", "Kelp grows in cold water [1]."),
+        ("Kelp grows in cold water. It does not flower.", "Kelp grows in cold water [1]."),
+        ("Cảng hàng không mở cửa.", "Cảng hàng không mở cửa [1]."),
+    ],
+)
+def test_what_is_not_denied_of_the_claim_is_no_negation(source, claim):
+    assert check(claim, {"id": 1, "text": source}).verdict == "supported"
+
+
+def test_a_figure_that_stands_with_other_words_counts_less():
+    source = {
+        "id": 1,
+        "text": "Quebec was captured by the army in 1759. The treaty about the colony was signed in 1763.",
+    }
+    right, wrong = (check(f"Quebec was captured by the army in {year} [1].", source) for year in (1759, 1763))
+
+    assert right.score > 1.5 * wrong.score

@@ -30,11 +30,11 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
 _PAIRED = UNSPACED + "\uac00-\ud7a3"  # and Hangul
-_MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"  # in words, not in \w
+MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"  # in words, not in \w
 _ASCII = re.compile(r"[A-Za-z0-9]+")
-_NOT_LETTERS = re.compile(rf"[^\w{_PAIRED}{_MARKS}]|_")
+_NOT_LETTERS = re.compile(rf"[^\w{_PAIRED}{MARKS}]|_")
 _APOSTROPHES = "\u02bb\u02bc"  # letters to Unicode, written by some where others write a quotation mark
-_WORD = re.compile(rf"(?P<unspaced>[{_PAIRED}]+)|(?:(?![{_PAIRED}{_APOSTROPHES}])[^\W_]|[{_MARKS}])+")
+_WORD = re.compile(rf"(?P<unspaced>[{_PAIRED}]+)|(?:(?![{_PAIRED}{_APOSTROPHES}])[^\W_]|[{MARKS}])+")
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")  # also points, and the Arabic tatweel
 
 

@@ -16,7 +16,7 @@ from ._marks import Mark, code_spans, find_marks
 
 Verdict = Literal["supported", "partial", "unsupported", "unknown"]
 
-_SUPPORTED, _PARTIAL = 0.45, 0.2  # scores
+_SUPPORTED, _PARTIAL = 0.42, 0.2  # scores
 _MAX_CLAIMS = 5_000
 _MAX_SECONDS = 10.0  # of processor time
 _WORD = re.compile(r"\w")
@@ -44,14 +44,14 @@ class CitationCheck:
     Args:
         claim: The cited sentence, or its part up to a citation, without the citations.
         citations: The numbers that it cites.
-        verdict: ``supported``; ``partial``, if only part of it is there, or a figure, name or quotation is not;
-            ``unsupported``; or ``unknown``, if nothing was shown of what it cites.
+        verdict: ``supported``; ``partial``, if only a part is there, a figure, name or quotation is not, or only one
+            side has a negation; ``unsupported``; or ``unknown``, if nothing was shown of what it cites.
         score: How much of the claim is there, from 0 to 1.
         source: The number of the cited source that supports it best; None if nothing was shown of any.
         passage: The sentences of that source that support it best; empty if unsupported.
         missing: The figures, names and quotations of the claim that no cited source has.
-        note: What was not looked at: of a long source, the end; of very long texts, whatever was left when the time for
-            it was over. Empty if all was.
+        note: A negation that only one of the claim and its source has, such as "not"; and what was not looked at: of a
+            long source, the end; of very long texts, whatever was left when the time for it was over. Otherwise empty.
 
     """
 
@@ -75,9 +75,9 @@ def check_citations(text: str, sources: Iterable[Mapping[str, Any]]) -> list[Cit
     """
     Check for each cited sentence whether it stands in what the model was shown of the sources it cites.
 
-    Words, figures, names and quotations are compared, in any language and without a model. So it finds wrong numbers,
-    swapped names and citations of the wrong source; it does not understand negations or implications, and a faithful
-    paraphrase in other words has a low score. ``docs/measured/citations.md`` says how well it works.
+    Words, figures with their units, names, quotations and negations are compared, in any language and without a model.
+    So it finds wrong numbers, swapped names and citations of the wrong source; it does not understand implications, and
+    a faithful paraphrase in other words has a low score. ``docs/measured/citations.md`` says how well it works.
 
     Args:
         text: The answer of a model.
@@ -127,8 +127,9 @@ def _check(
         support = max(support, together._replace(passage=support.passage), key=lambda one: one.score)
         missing = set(support.missing).intersection(*(one.missing for one in by_source.values()))
         support = support._replace(missing=tuple(name for name in support.missing if name in missing))
-    is_whole = support.score >= _SUPPORTED and not support.missing
-    verdict: Verdict = "unsupported" if support.score < _PARTIAL else "supported" if is_whole else "partial"
+    is_whole = support.score >= _SUPPORTED and not support.missing and not support.negation
+    verdict: Verdict = "unsupported" if support.share < _PARTIAL else "supported" if is_whole else "partial"
+    denied = support.negation and f"only one of the claim and its source has a negation: {support.negation}"
     return CitationCheck(
         claim=text,
         citations=numbers,
@@ -137,7 +138,7 @@ def _check(
         source=best,
         passage="" if verdict == "unsupported" else support.passage,
         missing=support.missing,
-        note=note,
+        note="; ".join(filter(None, (note, denied))),
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import islice
 from typing import NamedTuple
@@ -19,7 +19,8 @@ from typing import NamedTuple
 from .._text.dates import find_dates
 from .._text.sentences import split_sentences
 from .._text.terms import split_terms
-from ._figures import Figure, find_figures
+from ._figures import MONTH, PERCENT, Figure, find_figures, is_same
+from ._negations import Negations
 
 _RUN = 3  # sentences that may support a claim together
 _LONGER = 0.15  # share of a claim that another sentence has to add
@@ -28,12 +29,13 @@ _SHORT = 3  # letters of a word that is likely to be a preposition or an article
 _SHORT_WEIGHT = 0.5
 _PREFIX_WEIGHT = 0.8  # of a term that only begins alike, as an inflected one does
 _NAME_WEIGHT = 2.0
-_ELSEWHERE = 0.85  # factor for a figure that is in the text, but not near
-_MISSING_FIGURE = 0.3
+_ELSEWHERE = 0.5  # factor for a figure that no sentence with any of the words has
+_MISSING_FIGURE = 0.05
 _MISSING_NAME = 0.6
 _MISSING_NOUN = 0.75  # in a language that capitalizes all nouns
 _MISSING_QUOTE = 0.5
 _MIN_QUOTE = 3  # words
+_NOWHERE = -1.0
 _SCALED = "~"  # after a value that a scale follows in the source
 
 _MIN_SENTENCE = 40  # characters: what is shorter, such as "A. B! C?", is one with what follows
@@ -52,16 +54,17 @@ class Claim:
 
     def __init__(self, text: str) -> None:
         text = text[:_MAX_CLAIM]
-        self.figures = list(find_figures(text))
+        self.figures = find_figures(text)
         inside = [(figure.start, figure.end) for figure in self.figures]
         words = [term for term in split_terms(text) if not any(a <= term.start < b for a, b in inside)]
         first = words[0].start if words else -1
         self.names = {
             term.form: text[term.start : term.end]
             for term in words
-            if term.start != first and text[term.start : term.end][:1].isupper()
+            if term.start != first and text[term.start : term.end][:1].isupper() and text[term.start - 1] != "°"
         }
         self.terms = dict.fromkeys(term.form for term in words)
+        self.negations = Negations(text)
         quotes = (quote[1].strip() for quote in _QUOTE.finditer(text))
         self.quotes = [one for one in quotes if len(list(islice(split_terms(one), _MIN_QUOTE))) == _MIN_QUOTE]
 
@@ -72,8 +75,13 @@ class Support(NamedTuple):
     score: float  # from 0 to 1
     passage: str  # the sentences that support it best
     missing: tuple[str, ...]  # the figures, names and quotations that are not in the text, as the claim has them
+    share: float  # how much of the words and names is in the text
     near: Found  # what the passage has of the claim
     quoted: frozenset[str]  # the quotations that are in the text
+    places: list[
+        float
+    ]  # for each figure, how well the best sentence with it fits, compared with any; `_NOWHERE` if none
+    negation: str = ""  # a word for it that only one of the claim and the passage has
 
 
 class Evidence:
@@ -89,14 +97,21 @@ class Evidence:
         self.sentences_with: dict[str, list[int]] = {}
         self._beginning: dict[str, list[int]] = {}
         self._stating: dict[str, list[int]] = {}
+        self._counting: set[int] = set()  # sentences with a number in words
+        self._measured: dict[str, list[tuple[Figure, float, int]]] = {}
         for n, sentence in enumerate(sentences):
             forms = {term.form for term in split_terms(sentence)}
             for form in forms:
                 self.sentences_with.setdefault(form, []).append(n)
             for stem in {form[: _stem_length(form)] for form in forms if len(form) > _SHORT}:
                 self._beginning.setdefault(stem, []).append(n)
-            for value in _values(sentence):
+            figures = find_figures(sentence)
+            for value in _list_stated(figures, sentence):
                 self._stating.setdefault(value, []).append(n)
+            for figure in figures:
+                if figure.is_count:
+                    self._counting.add(n)
+                self._measured.setdefault(figure.kind, []).extend((figure, amount, n) for amount in figure.amounts())
 
     @cached_property
     def folded(self) -> str:
@@ -120,7 +135,9 @@ class Evidence:
         passage = self.text[self.spans[first][0] : self.spans[after - 1][1]].strip() if after else ""
         near = _join(found.get(n, Found()) for n in range(*best_run))
         quoted = frozenset(quote for quote in claim.quotes if f" {_fold(quote)} " in self.folded)
-        return _judge(claim, values, near, _join(found.values()), quoted)._replace(passage=passage)
+        places = _find_places(claim, values, found, counts=not self._counting.isdisjoint(range(*best_run)))
+        judged = _judge(claim, values, near, _join(found.values()), quoted=quoted, places=places)
+        return judged._replace(passage=passage, negation=claim.negations.differ(Negations(passage)))
 
     def _find(self, claim: Claim) -> dict[int, Found]:
         """Return what each sentence has of *claim*, for those that have any of it."""
@@ -133,29 +150,61 @@ class Evidence:
             for sentence in self._beginning.get(form[: _stem_length(form)], ()) if len(form) > _SHORT else ():
                 alike[sentence] = alike.get(sentence, 0) | 1 << n
         for n, figure in enumerate(claim.figures):
-            for value in _wanted(figure):
-                for sentence in self._stating.get(value, ()):
-                    figures[sentence] = figures.get(sentence, 0) | 1 << n
+            stating = [sentence for value in _list_wanted(figure) for sentence in self._stating.get(value, ())]
+            for sentence in (*stating, *self._find_converted(figure)):
+                figures[sentence] = figures.get(sentence, 0) | 1 << n
         return {n: Found(exact.get(n, 0), alike.get(n, 0), figures.get(n, 0)) for n in {*exact, *alike, *figures}}
+
+    def _find_converted(self, figure: Figure) -> Iterator[int]:
+        """Yield the sentences that state what a figure states, in another unit."""
+        amounts = figure.amounts()
+        near = [
+            (other.factor == figure.factor, sentence)
+            for other, amount, sentence in (self._measured.get(figure.kind, ()) if amounts else ())
+            if any(is_same(amount, one, figure.kind) for one in amounts)
+        ]
+        stated = {sentence for is_same_unit, sentence in near if is_same_unit}  # "340 miles (547 km)" is not 343 miles
+        yield from (sentence for is_same_unit, sentence in near if not is_same_unit and sentence not in stated)
 
 
 def support_together(claim: Claim, weights: Weights, supports: Sequence[Support]) -> Support:
     """Return how well several sources support *claim* together, if each supports a part of it."""
     near = _join(support.near for support in supports)
     quoted = frozenset[str]().union(*(support.quoted for support in supports))
-    return _judge(claim, _Values(claim, weights), near, near, quoted)
+    places = [max(some) for some in zip(*(support.places for support in supports), strict=True)]
+    return _judge(claim, _Values(claim, weights), near, near, quoted=quoted, places=places)
 
 
-def _judge(claim: Claim, values: _Values, near: Found, everything: Found, quoted: frozenset[str]) -> Support:
+def _find_places(claim: Claim, values: _Values, found: Mapping[int, Found], *, counts: bool) -> list[float]:
+    """
+    Return for each figure how well the best sentence with it fits the words of the claim, compared with any.
+
+    The number of things that a source only lists is nowhere in it, unless it *counts* other things.
+    """
+    fits = {n: values.of(one) for n, one in found.items()}
+    best = max(fits.values(), default=0.0)
+    return [
+        max(
+            (fits[n] / best if best else 1.0 for n, one in found.items() if one.figures >> place & 1),
+            default=_NOWHERE if counts or not figure.is_count else 1.0,
+        )
+        for place, figure in enumerate(claim.figures)
+    ]
+
+
+def _judge(
+    claim: Claim, values: _Values, near: Found, everything: Found, *, quoted: frozenset[str], places: list[float]
+) -> Support:
     total = values.total
     score = (_NEAR * values.of(near) + (1 - _NEAR) * values.of(everything)) / total if total else 1.0
+    doubt = 1.0
     missing = []
-    for n, figure in enumerate(claim.figures):
-        if not everything.figures >> n & 1:
-            score *= _MISSING_FIGURE
+    for figure, place in zip(claim.figures, places, strict=True):
+        if place == _NOWHERE:
+            doubt *= _MISSING_FIGURE
             missing.append(figure.text)
-        elif not near.figures >> n & 1:
-            score *= _ELSEWHERE
+        else:
+            doubt *= _ELSEWHERE + (1 - _ELSEWHERE) * place
     here = {form for n, form in enumerate(claim.terms) if (everything.exact | everything.alike) >> n & 1}
     for form, name in claim.names.items():
         if form not in here:
@@ -165,7 +214,7 @@ def _judge(claim: Claim, values: _Values, near: Found, everything: Found, quoted
         if quote not in quoted:
             score *= _MISSING_QUOTE
             missing.append(quote)
-    return Support(score, "", tuple(dict.fromkeys(missing)), near, quoted)
+    return Support(score * doubt, "", tuple(dict.fromkeys(missing)), score, near, quoted, places)
 
 
 class Weights:
@@ -188,28 +237,29 @@ class Weights:
         return rarity * (_NAME_WEIGHT if name else _SHORT_WEIGHT if short else 1.0)
 
 
-def _values(sentence: str) -> set[str]:
-    figures = {value for figure in find_figures(sentence) for value in _marked(figure)}
+def _list_stated(figures: Iterable[Figure], sentence: str) -> set[str]:
+    """Return what the figures of a sentence of a source state: their values alone, and with the unit."""
+    stated = set()
+    for figure in figures:
+        values = {*figure.values, *(f"{value}{_SCALED}" for value in figure.unscaled if figure.scale > 1)}
+        stated |= values | {f"{value} {figure.unit}" for value in values}
     for date, _, _ in find_dates(sentence):
-        figures |= {str(date.year), str(date.month), str(date.day)}
-    return figures
+        stated |= {str(date.year), str(date.month), str(date.day), f"{date.month} {MONTH}"}
+    return stated
 
 
-def _marked(figure: Figure) -> Iterable[str]:
-    """Return the values of a figure in a source: of a percentage also with the sign."""
-    values = [*figure.values, *(f"{value}{_SCALED}" for value in figure.unscaled)]
-    return [*values, *(f"{value}%" for value in values if figure.percent)]
-
-
-def _wanted(figure: Figure) -> Iterable[str]:
+def _list_wanted(figure: Figure) -> Iterable[str]:
     """
-    Return the values of which a source must have one, for a figure of a claim; of a percentage with the sign.
+    Return what a source must state one of, for a figure of a claim.
 
-    "4.2" may be "4.2 million", and the other way round, since the unit may stand in the head of a table. If both have a
-    scale, what they are scaled to must be the same.
+    "4.2" may be "4.2 million", and the other way round, since the scale may stand in the head of a table; so may the
+    unit. If both have a scale or a unit, what they say together must be the same.
     """
-    values = figure.values | (figure.unscaled or {f"{value}{_SCALED}" for value in figure.values})
-    return [f"{value}%" for value in values] if figure.percent else values
+    values = {*figure.values, *(figure.unscaled if figure.scale > 1 else (f"{one}{_SCALED}" for one in figure.values))}
+    if not figure.kind:
+        return values
+    units = [figure.unit] if figure.kind in {PERCENT, MONTH} else [figure.unit, ""]
+    return [f"{value} {unit}" for value in values for unit in units]
 
 
 class Found(NamedTuple):

@@ -523,6 +523,30 @@ def test_the_canonical_url_is_on_the_same_site(url: str, href: str, expected: st
 
 
 @pytest.mark.parametrize(
+    ("href", "kind"),
+    [
+        ("https://seanews.example/forum/kelp", "forum"),
+        ("https://other.example/forum/kelp", "forum"),  # a copy is of the same kind as its original
+        ("https://seanews.example/", None),  # the front page, which is not this page
+        ("javascript:alert(1)", None),
+        ("", None),
+    ],
+)
+def test_a_page_under_a_short_url_is_of_the_kind_that_its_own_url_says(href: str, kind: str | None) -> None:
+    page = read(f'<link rel="canonical" href="{href}">', url="https://go.example/8f3ka91")
+
+    assert page.kind == kind
+    assert page.url == "https://go.example/8f3ka91"
+
+
+def test_a_neutral_url_does_not_change_which_blocks_are_content() -> None:
+    head = '<link rel="canonical" href="https://seanews.example/2026/05/kelp-grows-half-a-metre-a-day">'
+    body = f"<nav><a href=/a>Tides</a> <a href=/b>Boats</a></nav><article><h1>Kelp</h1>{PROSE}</article>"
+
+    assert len({read(head, body, url).content for url in (URL, "https://go.example/", "http://127.0.0.1:8000/7")}) == 1
+
+
+@pytest.mark.parametrize(
     ("head", "expected"),
     [
         (meta(og__site_name="Sea News"), "Sea News"),

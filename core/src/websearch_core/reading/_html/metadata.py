@@ -74,6 +74,7 @@ class Metadata:
     modified: datetime | None = None  # when it was last changed
     language: str | None = None  # BCP 47 tag
     canonical_url: str | None = None  # the URL that it gives as its own, if on the same site
+    place: str = ""  # the URL whose words say what page it is: its own, on any site, if that has a path
     site_name: str | None = None  # what the site calls itself
     og_type: str = ""  # its ``og:type``, in lower case
     generator: str = ""  # the program that made it
@@ -122,6 +123,7 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
             persons = linked if len(linked) == 1 else []  # if there are several, none is certain
         published = published or near.published
         modified = modified or near.modified
+    given = _attribute(document, 'link[rel="canonical"]', "href"), *metas(("og.url",))
     return Metadata(
         title=title,
         description=one_line(next(metas(_DESCRIPTIONS), data.text(main, "description")), DESCRIPTION_LENGTH) or None,
@@ -129,7 +131,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         published=published or _day_in_path(url),
         modified=modified,
         language=language_of((_attribute(document, "html", "lang"), *metas(_LANGUAGES), data.text(main, "inLanguage"))),
-        canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *metas(("og.url",))), url),
+        canonical_url=_canonical(given, url),
+        place=_place(given, url),
         site_name=site or None,
         og_type=one_line(next(metas(("og.type",)), ""), NAME_LENGTH).lower(),
         generator=one_line(next(metas(("generator",)), ""), NAME_LENGTH),
@@ -209,6 +212,17 @@ def _canonical(hrefs: Iterable[str], url: str) -> str | None:
     """
     place = absolute(next(filter(None, hrefs), ""), url)
     return place if place and _same_site(place, url) else None
+
+
+def _place(hrefs: Iterable[str], url: str) -> str:
+    """
+    Return the URL that the page gives as its own, if that has a path, or else *url*.
+
+    Nobody is sent there, so it may be on another site: a copy has the words of its original. Many sites give their
+    front page as the URL of every page.
+    """
+    given = absolute(next(filter(None, hrefs), ""), url)
+    return given if given and urlsplit(given).path.strip("/") else url
 
 
 def _same_site(one: str, other: str) -> bool:

@@ -65,13 +65,13 @@ def read_html(
     document = parse(hardened.source)
     facts = read_metadata(document, url)
     wall = find_wall(document, facts, hardened.source)
-    kind = find_kind(document, facts, url, hardened.source)
+    kind = find_kind(document, facts, facts.place, hardened.source)
     base = find_base(document, url)
     blocks = find_blocks(document.body, rendered=rendered, streamed=streamed)
     cut, simpler = beginning or hardened.cut or blocks.cut, hardened.simpler
     del document, hardened  # free their memory for the next steps
     choices = default_choices(kind, comments, reviews)
-    kept, chosen = choose_responses(blocks, select_content(blocks, url, facts), facts, choices)
+    kept, chosen = choose_responses(blocks, select_content(blocks, facts.place, facts), facts, choices)
     targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
     length = sum(map(len, compress(blocks.block_texts, kept)))
     unshown = length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts)
