@@ -139,7 +139,10 @@ def as_urls(urls: Iterable[str]) -> list[str]:
 
 
 def strip_fragment(url: str) -> str:
-    """Return *url* without its fragment, which a reading service could pass on to the scripts of the page."""
+    """
+    Return *url* without its fragment, which a reading service could pass on to the scripts of the page; the browser
+    here gets it as the `Choices.route` of the call.
+    """
     if not isinstance(url, str):
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
     target, mark, _ = url.partition("#")
