@@ -142,10 +142,23 @@ KINDS = {
         f"<div id=app></div><script>app.innerHTML = `{_ARTICLE}`</script>"
     ),
 }  # fmt: skip
+_WALL = (
+    "<div id=w><p>{}</p><button id=yes>{}</button>{}</div><main id=m></main><script>"
+    "yes.onclick = () => {{ w.remove(); m.innerHTML = '<p>You have agreed to everything that we could think of.</p>' }};"
+    f"if (window.no) no.onclick = () => {{{{ w.remove(); m.innerHTML = `{_ARTICLE}` }}}}</script>"
+)
+_NO = "<button id=no>{}</button>"
+_AGREED = ("You have agreed",)
+WALLS = {
+    "only-accept": Kind(_WALL.format("We store cookies to know you better.", "I agree", ""), says=(), never=_AGREED),
+    "german": Kind(_WALL.format("Wir speichern Cookies.", "Alle akzeptieren", _NO.format("Nur notwendige")), never=_AGREED),
+    "japanese": Kind(_WALL.format("クッキーを使います。OK?", "OK", _NO.format("すべて拒否")), never=_AGREED),
+}
 _DATA = {
     "/faq.json": f'[{{"q": "When does it leave?", "a": "{_FERRY}"}}, {{"q": "What does it cost?", "a": "{_OFFICE}"}}]',
     "/ferries.json": f'{{"a": "{_FERRY}", "b": "{_OFFICE}"}}',
     "/notices.events": f"data: {_FERRY}\n\ndata: {_OFFICE}\n\n",
     "/worker.js": "addEventListener('fetch', () => {})",
 }
-FILES = {f"/kinds/{name}": _HEAD.format(name) + kind.html for name, kind in KINDS.items()} | _DATA
+_PAGES = {f"/kinds/{name}": kind for name, kind in KINDS.items()} | {f"/walls/{name}": kind for name, kind in WALLS.items()}
+FILES = {path: _HEAD.format(path) + kind.html for path, kind in _PAGES.items()} | _DATA

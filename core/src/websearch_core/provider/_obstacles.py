@@ -83,9 +83,7 @@ _EMPTY_ROOT = re.compile(
 )
 _UNSHOWN = frozenset({b"script", b"style", b"noscript", b"title", b"template"})
 # Headings, controls and menus: a page that has nothing else has yet to get its text.
-_FRAME = frozenset(
-    b"h1 h2 h3 h4 h5 h6 button label legend summary select nav header footer".split(),
-)
+_FRAME = frozenset(b"h1 h2 h3 h4 h5 h6 button label legend summary select nav header footer".split())
 _WORD = re.compile(r"\b[^\W_]{4,}\b")
 _FIRST = 5  # words of a text that are looked for in the page
 _MOST_TEXT = 100_000  # characters of Markdown, targets of links included: a longer page says something
@@ -162,7 +160,7 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     if len(said) > _MAX_AROUND or not _SCRIPT.search(source):
         return False
     outside = _FRAME | {b"a"} if len(said) <= _MAX_MENU else _FRAME
-    if not re.search(r"\w", _visible(source, outside)) and _is_shown(said, source):
+    if not re.search(r"\w", _visible(source, outside)) and any(word in said for word in _WORD.findall(_visible(source))):
         return True
     if _EMPTY_MAIN.search(source) and _is_shown(said, source):
         return True
