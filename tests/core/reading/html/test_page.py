@@ -145,7 +145,7 @@ flash 0.5 s, dark 4.5 s
 
 > No boat today, nor yesterday, and the goat looks at me in a way I do not like.
 
-the lens of 168 pieces seen from below
+(Image: the lens of 168 pieces seen from below)
 
 The lens, cleaned."""
     assert "\n\n".join([STORY[2], expected, STORY[3]]) in page.content

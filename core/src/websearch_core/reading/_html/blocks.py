@@ -31,8 +31,8 @@ from .templates import remove_templates
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-MAX_ELEMENTS = 50_000
-MAX_CHARACTERS = 1_000_000
+MAX_ELEMENTS = 100_000
+MAX_CHARACTERS = 2_000_000
 
 _SILENT = frozenset(
     "script style template iframe object embed svg canvas audio video map select datalist textarea noembed "

@@ -29,6 +29,7 @@ from .tree import build_tree
 from .walls import find_wall, wall_notes
 
 _MIN_LENGTH = 120  # characters: a page with less text may have more in its structured data
+_MIN_BESIDE = 600  # characters: a page with less besides places that scripts fill is a template
 _MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
 _MOVES = b"$RC(", b"$RR(", b"$RS(", b"data-rci"  # React moves a streamed part to its place, a <template>
 
@@ -74,7 +75,7 @@ def read_html(
     del document, hardened  # free their memory for the next steps
     choices = default_choices(kind, comments, reviews)
     kept, chosen = choose_responses(blocks, select_content(blocks, url, facts), facts, choices)
-    kept, strays = drop_strays(blocks, kept, facts.title, is_article=kind == "article")
+    kept, strays = drop_strays(blocks, kept, facts.title, is_article=(kind or facts.og_type) == "article")
     targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
     length = sum(map(len, compress(blocks.block_texts, kept)))
     unshown = length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts)
@@ -86,6 +87,8 @@ def read_html(
         targets |= resolved(blocks.links(), base) if links == "keep" else {}
     main = build_tree(blocks, kept, linked=links != "drop")
     content = to_markdown(main.body, targets)
+    if blocks.unfilled and len(content) < _MIN_BESIDE:
+        content = ""
 
     notes = [
         *([decoding] if decoding else []),
@@ -97,6 +100,7 @@ def read_html(
         *(["the page shows its text only by scripts: this is what its data says"] if from_data else []),
         *chosen,
         *strays,
+        *([f"{quantity(blocks.unfilled, 'place')} that only scripts fill left out"] if blocks.unfilled else []),
         *wall_notes(wall, facts, blocks, content),
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
