@@ -7,7 +7,8 @@ therefore hold for every later step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -98,6 +99,16 @@ class TextBlocks:
     def is_linked(self, element: int) -> bool:
         """Return whether an element is a link or in one."""
         return self.around[element] & _IN_LINK > 0
+
+    def part(self, blocks: Sequence[int]) -> TextBlocks:
+        """Return the same page with some of its blocks, in order, for what looks at elements and blocks only."""
+        if len(blocks) == len(self.block_texts):
+            return self
+        some = copy(self)
+        some.block_elements = [self.block_elements[block] for block in blocks]
+        some.block_texts = [self.block_texts[block] for block in blocks]
+        some.block_linked = [self.block_linked[block] for block in blocks]
+        return some
 
     def links(self) -> Iterator[str]:
         """Yield the targets of the links, as written in the page."""
