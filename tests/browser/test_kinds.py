@@ -63,7 +63,9 @@ def rendered(origin):
 @pytest.fixture(scope="module")
 def plain(origin):
     """What the reader ``direct`` makes of the same pages."""
-    return dict(zip(KINDS, read(origin, "direct", [f"/kinds/{name}{kind.route}" for name, kind in KINDS.items()]), strict=True))
+    return dict(
+        zip(KINDS, read(origin, "direct", [f"/kinds/{name}{kind.route}" for name, kind in KINDS.items()]), strict=True)
+    )
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -151,7 +151,9 @@ _NO = "<button id=no>{}</button>"
 _AGREED = ("You have agreed",)
 WALLS = {
     "only-accept": Kind(_WALL.format("We store cookies to know you better.", "I agree", ""), says=(), never=_AGREED),
-    "german": Kind(_WALL.format("Wir speichern Cookies.", "Alle akzeptieren", _NO.format("Nur notwendige")), never=_AGREED),
+    "german": Kind(
+        _WALL.format("Wir speichern Cookies.", "Alle akzeptieren", _NO.format("Nur notwendige")), never=_AGREED
+    ),
     "japanese": Kind(_WALL.format("クッキーを使います。OK?", "OK", _NO.format("すべて拒否")), never=_AGREED),
 }
 _DATA = {
@@ -160,5 +162,7 @@ _DATA = {
     "/notices.events": f"data: {_FERRY}\n\ndata: {_OFFICE}\n\n",
     "/worker.js": "addEventListener('fetch', () => {})",
 }
-_PAGES = {f"/kinds/{name}": kind for name, kind in KINDS.items()} | {f"/walls/{name}": kind for name, kind in WALLS.items()}
+_PAGES = {f"/kinds/{name}": kind for name, kind in KINDS.items()} | {
+    f"/walls/{name}": kind for name, kind in WALLS.items()
+}
 FILES = {path: _HEAD.format(path) + kind.html for path, kind in _PAGES.items()} | _DATA

@@ -17,7 +17,9 @@ def page(body: str, head: str = HEAD) -> Page:
 
 
 def test_an_article_that_follows_the_first_is_left_out_and_a_note_names_it() -> None:
-    read_page = page(f"{FIRST}<article class=post><h1>Why goats climb</h1>{OTHER}</article><article class=post><h1>Hens</h1>{OTHER}</article>")
+    read_page = page(
+        f"{FIRST}<article class=post><h1>Why goats climb</h1>{OTHER}</article><article class=post><h1>Hens</h1>{OTHER}</article>"
+    )
 
     assert all(paragraph in read_page.content for paragraph in STORY)
     assert "Goats climb" not in read_page.content
@@ -52,6 +54,9 @@ def test_banners_for_countries_before_the_page_are_left_out(attribute: str) -> N
 
 
 def test_a_list_of_countries_in_the_text_stays() -> None:
-    offices = "".join(f"<li data-country={code}>The office in {code} is open on Mondays, and answers letters</li>" for code in ("de", "fr"))
+    offices = "".join(
+        f"<li data-country={code}>The office in {code} is open on Mondays, and answers letters</li>"
+        for code in ("de", "fr")
+    )
 
     assert "The office in fr" in page(f"<article><h1>{TITLE}</h1>{PARAGRAPHS}<ul>{offices}</ul></article>").content

@@ -238,7 +238,9 @@ def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
     for element, parent in enumerate(islice(tree.parents, 1, None), start=1):
         alike = siblings[element]
         known.append(
-            known[parent] if alike < _MIN_ITEMS else (alike, letters[element], letters[parent] / total, last[parent] / count)
+            known[parent]
+            if alike < _MIN_ITEMS
+            else (alike, letters[element], letters[parent] / total, last[parent] / count)
         )
     return map(known.__getitem__, tree.own)
 

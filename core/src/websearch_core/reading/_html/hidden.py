@@ -35,7 +35,8 @@ _SKIPS = re.compile(
     r" ?(?:content|navigation(?: links?)?|menu|search|footer|header)"
     r"|(?:direkt )?zu[mr] (?:haupt)?(?:inhalt|navigation|suche)(?: (?:springen|wechseln))?"
     r"|(?:aller|passer) (?:directement )?au (?:contenu|menu)(?: principal)?"
-    r"|(?:saltar|ir)(?: directamente)? al? (?:contenido|menú)(?: principal)?|(?:vai|salta|passa) al contenuto(?: principale)?"
+    r"|(?:saltar|ir)(?: directamente)? al? (?:contenido|menú)(?: principal)?"
+    r"|(?:vai|salta|passa) al contenuto(?: principale)?"
     r"|(?:ir|pular|saltar) para o conteúdo(?: principal)?|(?:direct |ga |spring )?naar (?:de )?(?:hoofd)?inhoud"
     r"|przejdź do (?:treści|menu)|hoppa till innehåll(?:et)?|gå til indhold|hopp til innhold|siirry sisältöön"
     r"|перейти к (?:основному )?содержанию|本文へ(?:スキップ|移動)?|メインコンテンツ(?:へ|に)(?:スキップ|移動)"
@@ -75,7 +76,8 @@ def is_for_calendars(classes: str) -> bool:
 
 def skips(text: str) -> bool:
     """Return whether a link within the page says that it skips a part, which only users of keyboards see."""
-    return len(text) <= _MAX_SKIP_LENGTH and _SKIPS.fullmatch(" ".join(text.split()).rstrip(".!›»→↓ ")) is not None
+    said = " ".join(text.split()).rstrip(".!\u203a»→↓ ")
+    return len(text) <= _MAX_SKIP_LENGTH and _SKIPS.fullmatch(said) is not None
 
 
 def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) -> bool:

@@ -135,5 +135,5 @@ def _describe_hidden(blocks: TextBlocks, length: int) -> Iterator[str]:
 
 def _outgoing(links: dict[str, str], url: str) -> tuple[str, ...]:
     """Return each link once, in the order of the page, without links to places within the page."""
-    here = strip_anchor(url)
-    return tuple(dict.fromkeys(link for link in links.values() if strip_anchor(link) != here))[:MAX_LINKS]
+    here = {strip_anchor(url), strip_anchor(url.partition("#")[0])}
+    return tuple(dict.fromkeys(link for link in links.values() if strip_anchor(link) not in here))[:MAX_LINKS]

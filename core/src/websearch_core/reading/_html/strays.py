@@ -24,7 +24,10 @@ def drop_strays(outline: TextBlocks, kept: list[bool], title: str, *, is_article
     """Return which of the *kept* blocks stay, and notes on what was left out."""
     first = next((n for n, keep in enumerate(kept) if keep and outline.names[outline.block_elements[n]] == "h1"), 0)
     variants = _find_variants(outline) if first else {}
-    kept = [keep and not (n < first and element in variants) for n, (keep, element) in enumerate(zip(kept, outline.block_elements, strict=True))]
+    kept = [
+        keep and not (n < first and element in variants)
+        for n, (keep, element) in enumerate(zip(kept, outline.block_elements, strict=True))
+    ]
     begins, headline = _find_second(outline, kept, title) if is_article else (0, "")
     if not begins:
         return kept, []
@@ -52,7 +55,11 @@ def _find_second(outline: TextBlocks, kept: list[bool], title: str) -> tuple[int
         return 0, ""
     (first, level, _), *others = long
     for other, name, text in others:
-        if name == level and outline.marks[other].split()[:1] == outline.marks[first].split()[:1] and not agree(text, [title]):
+        if (
+            name == level
+            and outline.marks[other].split()[:1] == outline.marks[first].split()[:1]
+            and not agree(text, [title])
+        ):
             return other, text
     return 0, ""
 

@@ -1,4 +1,4 @@
-"""Leave out what templates have left in a page: places that scripts would fill, and shortcodes that nothing replaced."""
+"""Leave out what templates have left in a page: places that scripts would fill, shortcodes that nothing replaced."""
 
 from __future__ import annotations
 
