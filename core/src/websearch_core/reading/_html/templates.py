@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .blocks import TextBlocks
+from collections.abc import Mapping
+from typing import Protocol
 
 _PLACE = re.compile(r"\{\{[^{}]{0,200}\}\}")  # as in Vue, Angular and Handlebars
 # Attributes by which templates say what scripts are to do: ``v-for``, ``ng-repeat``, ``x-text``, ``:key``, ``*ngif``.
@@ -19,7 +17,19 @@ _SHORTCODE = re.compile(r"\[/?([a-z]{2,20})_[a-z0-9_]{1,60}(?:\s[^\[\]]*+)?\]")
 _MIN_SHORTCODES = 4  # of a page: fewer may be mentioned in its text
 
 
-def remove_templates(outline: TextBlocks) -> int:
+class Texts(Protocol):
+    """What is needed of `blocks.TextBlocks`."""
+
+    names: list[str]
+    parents: list[int]
+    attributes: list[Mapping[str, str | None]]
+    run_texts: list[str]
+    run_elements: list[int]
+    run_blocks: list[int]
+    block_elements: list[int]
+
+
+def remove_templates(outline: Texts) -> int:
     """
     Remove both from the texts of *outline*, outside of code, and return how many places scripts would fill.
 
@@ -45,14 +55,14 @@ def remove_templates(outline: TextBlocks) -> int:
     return unfilled
 
 
-def _inherit(outline: TextBlocks, stated: list[bool]) -> list[bool]:
+def _inherit(outline: Texts, stated: list[bool]) -> list[bool]:
     """Pass on to the elements inside what is *stated* of each element."""
     for element, parent in enumerate(outline.parents[1:], start=1):
         stated[element] = stated[element] or stated[parent]
     return stated
 
 
-def _says_more(outline: TextBlocks) -> set[int]:
+def _says_more(outline: Texts) -> set[int]:
     """Return the blocks that say something besides places to fill, or stand where a manual lists them."""
     listed = {n for n, element in enumerate(outline.block_elements) if outline.names[element] in _CELLS}
     runs = zip(outline.run_blocks, outline.run_texts, strict=True)
