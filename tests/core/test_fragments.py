@@ -8,9 +8,13 @@ import httpx
 import pytest
 
 from websearch_core import Http, Page, WebSearch
+from websearch_core._runtime.scope import Choices, scope
 from websearch_core.errors import PageNotFound, UnsafeURL
 from websearch_core.models import SearchResponse, SearchResult
+from websearch_core.provenance import Ledger
+from websearch_core.providers import Browser
 from websearch_core.providers.local import Local
+from websearch_core.reading import read_html
 from websearch_core.settings import Settings
 
 PAGE = "https://site.example/page?a=b"
@@ -107,3 +111,38 @@ def test_pages_of_an_index_of_your_own_are_read_with_and_without_one(tmp_path):
     assert "a%23b.md" in web.read(odd).content
     with pytest.raises(PageNotFound):
         web.read("file:///docs/b.md")
+
+
+ROUTE = "https://site.example/app#/inbox"
+
+
+def test_two_routes_are_two_pages_and_no_service_is_given_them(reader, web):
+    pages = web.read_many([ROUTE, f"{ROUTE}/2", f"{PAGE}#a", f"{PAGE}#b"])
+
+    assert reader.given == ["https://site.example/app", "https://site.example/app", PAGE]
+    assert [page.url for page in pages] == [ROUTE, f"{ROUTE}/2", f"{PAGE}#a", f"{PAGE}#b"]
+
+
+def test_the_browser_is_asked_for_the_route():
+    asked = []
+    browser = Browser()
+    flow = browser.read("https://site.example/app")
+    with scope(choices=Choices(route="#/inbox")):
+        asked.append(next(flow).url)
+
+    assert asked == [ROUTE]
+
+
+def test_a_page_may_not_be_opened_by_a_route_that_nobody_named():
+    ledger = Ledger("seen", named=["https://site.example/app", ROUTE])
+
+    assert ledger.check(ROUTE) == ROUTE
+    assert ledger.check("https://site.example/app#part") == "https://site.example/app"
+    with pytest.raises(UnsafeURL):
+        ledger.check("https://site.example/app#/THE-SECRET")
+
+
+def test_links_to_other_routes_are_links_to_other_pages():
+    page = read_html(b"<p><a href='#/b'>b</a> <a href='#c'>c</a> <a href='#/inbox'>a</a></p>", ROUTE)
+
+    assert page.links == ("https://site.example/app#/b",)

@@ -65,6 +65,33 @@ def test_the_words_of_links_count_and_their_targets_do_not(text, needs):
     assert needs_scripts(text, b"<script></script>") is needs
 
 
+SCRIPT = "<script>run()</script>"
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "needs"),
+    [
+        ("OverviewInstallFAQ", "<div><a>Overview</a><a>Install</a><a>FAQ</a></div>", True),
+        ("TimesPrices", "<button>Times</button><button>Prices</button><div id=p></div>", True),
+        ("# All crossings", "<h1>All crossings</h1><ul id=list></ul>", True),
+        ("# Help\n\nHome Contact", "<header><nav>Home</nav></header><h1>Help</h1><footer>Contact</footer>", True),
+        ("# Help\n\nCall us.", "<h1>Help</h1><p>Call us.</p>", False),
+        ("# Kelp\n\n- Price: 12", "<h1>Other</h1>", False),
+        ("# " + "a long heading " * 60, "<h1>" + "a long heading " * 60 + "</h1>", False),
+    ],
+)
+def test_headings_and_controls_alone_are_a_shell_if_there_are_scripts(text, body, needs):
+    assert needs_scripts(text, f"{body}{SCRIPT}".encode()) is needs
+    assert needs_scripts(text, body.encode()) is False
+
+
+def test_what_a_route_names_only_scripts_can_show():
+    page = b"<h1>Home</h1><p>Welcome to the harbour.</p>"
+
+    assert needs_scripts("# Home\n\nWelcome to the harbour.", page + SCRIPT.encode(), "#/b")
+    assert not needs_scripts("# Home\n\nWelcome to the harbour.", page, "#/b")
+
+
 FEED = b"<rss version='2.0'><channel><title>Kelp</title><item><author>%s</author></item></channel></rss>"
 
 

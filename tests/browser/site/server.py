@@ -23,6 +23,7 @@ _SHELL = """<!DOCTYPE html>
 _SERVER_SIDE = {
     "react-hydration": "<header><a href='/'>The Harbour Review</a></header><main><p>Rendered at 2026</p></main>"
 }
+_TYPES = {"js": "javascript", "json": "json", "events": "event-stream"}  # text/json is taken, too
 _PARTS = 6
 _PATHS = {case.path: case.name for case in CASES}
 
@@ -34,7 +35,7 @@ def serve(accepted: list[str] | None = None, more: Mapping[str, str] = MappingPr
 
     Args:
         accepted: Gets the path of each request that follows from accepting a consent wall.
-        more: The HTML of more pages, by path.
+        more: The HTML of more pages, by path, or a file with an ending of `_TYPES`.
 
     """
     handler = type("Handler", (_Handler,), {"accepted": [] if accepted is None else accepted, "more": more})
@@ -77,7 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif kind == "built" and (file := HERE / "built" / name).name == name and file.is_file():
             self._send(file.read_bytes(), "text/javascript; charset=utf-8")
         elif path in self.more:
-            self._send(self.more[path].encode(), "text/html; charset=utf-8")
+            self._send(self.more[path].encode(), f"text/{_TYPES.get(path.rpartition('.')[2], 'html')}; charset=utf-8")
         elif path == "/plain/chunked":
             self._stream("text/html; charset=utf-8", _chunked_page())
         elif kind == "plain" and (file := HERE / "plain" / f"{name}.html").is_file():

@@ -29,4 +29,7 @@ async def decline_consent(clock: Clock) -> None:
             clock.tab.note(f"a consent wall was declined{name}")
         elif done["did"] == "removed":
             clock.tab.note(f"a consent wall was removed without an answer{name}")
+        elif done["did"] == "stopped":
+            clock.tab.note("the page asks for consent and offers no way to decline: it was not answered")
+            return
         await settle(clock, quiet=1_000)

@@ -16,19 +16,33 @@ _MAX_SECONDS = 5.0  # for scrolling
 _MAX_GROWTHS = 10  # times that a page became longer because it was scrolled
 _MAX_ROUNDS = 4  # of opening: what was opened may hold more to open
 _MAX_TABS = 12
+_HEIGHT = 720  # pixels of an ordinary screen, for pages that are not longer than ours
 _STEP = 300  # milliseconds of the page's time for each screen
 _FRAME = 0.02  # seconds for the browser to tell the page's observers
 
 
 async def scroll(clock: Clock) -> None:
-    """Scroll to the end of the page, or as far as the limits allow; what comes by that is waited for."""
+    """
+    Scroll to the end of the page, or as far as the limits allow; what comes by that is waited for.
+
+    A list that loads more when it is scrolled may be no longer than our tall screen, which is made lower then.
+    """
+    height = await call(clock.tab, "measure")
+    if not await _scroll(clock) and height > _HEIGHT:
+        await clock.tab.set_height(_HEIGHT)
+        await _scroll(clock)
+        await clock.tab.set_height()
+
+
+async def _scroll(clock: Clock) -> bool:
+    """Return whether there was anything to scroll."""
     tab, screens, growths = clock.tab, 0, 0
     ends = min(clock.ends, asyncio.get_running_loop().time() + _MAX_SECONDS)
     height = await call(tab, "measure")
     while True:
         moved = await call(tab, "scroll")
         if not moved and not screens:
-            return
+            return False
         screens += moved
         await asyncio.sleep(_FRAME)
         await clock.advance(_STEP)
@@ -50,6 +64,7 @@ async def scroll(clock: Clock) -> None:
     await clock.advance(_STEP)
     if await call(tab, "countGone"):
         tab.note("the page shows only some rows of a list at a time: those seen while scrolling are included")
+    return True
 
 
 async def open_all(clock: Clock) -> None:

@@ -110,16 +110,20 @@ class Tab:
     async def set_up(self, max_size: int) -> None:
         """Make the page ready, with at most *max_size* bytes of a main document, decompressed."""
         self._max_size = max_size
-        metrics = {"width": _WIDTH, "height": _HEIGHT, "deviceScaleFactor": 1, "mobile": False}
         media = [{"name": "prefers-reduced-motion", "value": "reduce"}]
         await asyncio.gather(
             self.send("Page.enable"),
             self.send("Inspector.enable"),
             self.send("Network.enable", {"maxTotalBufferSize": 1, "maxResourceBufferSize": 1}),
             self.send("Network.setBypassServiceWorker", {"bypass": True}),
-            self.send("Emulation.setDeviceMetricsOverride", metrics),
+            self.set_height(),
             self.send("Emulation.setEmulatedMedia", {"features": media}),
         )
+
+    async def set_height(self, height: int = _HEIGHT) -> None:
+        """Change the height of the screen."""
+        metrics = {"width": _WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        await self.send("Emulation.setDeviceMetricsOverride", metrics)
 
     async def goto(self, url: str, *, timeout: float = 15.0) -> Document:
         """

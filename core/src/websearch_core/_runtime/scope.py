@@ -89,13 +89,15 @@ class Choices(NamedTuple):
     """
     What a call wants of the pages that it reads, instead of what the reader was made with.
 
-    ``menus`` says whether the links in menus are needed, as for a crawl.
+    ``menus`` says whether the links in menus are needed, as for a crawl; ``route`` is the fragment by which the scripts
+    of the page choose what to show, if the URL has one.
     """
 
     comments: Responses | None = None
     reviews: Responses | None = None
     links: Literal["keep", "text", "drop"] | None = None
     menus: bool = False
+    route: str = ""
 
     def describe(self) -> list[str]:
         """Return the same for the key of a page, which is another one if other parts of it are wanted."""

@@ -89,33 +89,44 @@ def canonicalize(url: str) -> str:
 
 def identify(url: str) -> str:
     """
-    Return what identifies the page at *url*: its canonical form without the fragment, which is never sent.
+    Return what identifies the page at *url*: its canonical form without the fragment, unless `find_route` finds one.
 
     What is not an http(s) URL, such as the ``file:`` URL of a local index, is returned as it is.
     """
     try:
-        return canonicalize(url).partition("#")[0]
+        return strip_anchor(canonicalize(url))
     except UnsafeURL:
         return url
+
+
+def find_route(url: str) -> str:
+    """Return the fragment of *url* if it is a path (``#/inbox``, ``#!inbox``): scripts show another page for each."""
+    _, mark, fragment = url.partition("#")
+    return mark + fragment if fragment.startswith(("!", "/")) else ""
+
+
+def strip_anchor(url: str) -> str:
+    """Return *url* without the place on the page that its fragment names; a route stays."""
+    return url.partition("#")[0] + find_route(url)
 
 
 def find_page(url: str) -> str:
     """
     Return what identifies the page at *url*: the same for all addresses under which services list it.
 
-    Left out are the scheme, ``www.``, the fragment, a slash at the end, and parameters for tracking. The result is not
-    a URL. A fragment that is a path (``#!/inbox``, ``#/inbox``) stays, since the page's script shows another page for
-    each. What is not an http(s) URL, such as the ``file:`` URL of a local index, is returned as it is.
+    Left out are the scheme, ``www.``, the fragment unless it is a route, a slash at the end, and parameters for
+    tracking. The result is not a URL. What is not an http(s) URL, such as the ``file:`` URL of a local index, is
+    returned as it is.
     """
     try:
         absolute = canonicalize(url)
     except UnsafeURL:
         return url
-    address, _, fragment = absolute.partition("://")[2].partition("#")
+    address = absolute.partition("://")[2].partition("#")[0]
     path, _, query = address.removeprefix("www.").partition("?")
     kept = [part for part in query.split("&") if part and not _TRACKING.fullmatch(part.partition("=")[0])]
     place = path.rstrip("/") + ("?" + "&".join(kept) if kept else "")
-    return f"{place}#{fragment}" if fragment.startswith(("!", "/")) else place
+    return place + find_route(absolute)
 
 
 class Listed(Protocol):

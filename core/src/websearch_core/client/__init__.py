@@ -319,7 +319,8 @@ class WebSearch:
             web.read(url, find="grace period")                  # the places around a phrase
 
         Args:
-            url: Absolute http(s) URL. Its fragment is not passed to the reader, just as a browser does not send it.
+            url: Absolute http(s) URL. Its fragment is not passed to the reader, just as a browser does not send it,
+                unless it is a route (``#/inbox``) and the reader is the ``browser``.
             part: Which part to return: ``max_length``, ``max_tokens``, ``offset``, and ``query`` or ``find``;
                 and what belongs to it: ``links``, ``comments`` and ``reviews``; as
                 `websearch_core.reading.ReadOptions` explains. The rest is as the argument ``read_options`` says:

@@ -149,7 +149,10 @@ def _as_list(name: str, what: str, items: Iterable[T], use: str) -> list[T]:
 
 
 def strip_fragment(url: str) -> str:
-    """Return *url* without its fragment, which a reading service could pass on to the scripts of the page."""
+    """
+    Return *url* without its fragment, which a reading service could pass on to the scripts of the page; the browser
+    here gets it as the `Choices.route` of the call.
+    """
     if not isinstance(url, str):
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
     target, mark, _ = url.partition("#")

@@ -16,7 +16,7 @@ from .._runtime.clock import now
 from .._runtime.deadline import time_limit
 from .._runtime.scope import Choices, current_call, scope
 from .._text.suggestion import check_names
-from .._text.urls import describe_url, find_host, identify, is_web_url
+from .._text.urls import describe_url, find_host, find_route, identify, is_web_url
 from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption, WebSearchError
 from ..events import ReadEnd, ReadStart, SearchEnd, SearchStart, emit
 from ..flow import Call, Flow, Gather
@@ -206,7 +206,7 @@ class Calls:
         with time_limit(self.settings.timeout.read):
             if isinstance(ready, WebSearchError):
                 raise ready
-            with scope(reads_on=part.offset > 0):
+            with scope(reads_on=part.offset > 0, choices=current_call().choices._replace(route=find_route(url))):
                 page = yield from recall(
                     self.reader, partial(_describe_page, target), partial(_fetch, reader, target, ready)
                 )
@@ -332,7 +332,7 @@ def _describe_page(target: str) -> list[Any]:
 def _find_target(url: Any, number: int) -> Hashable:
     """Return what is read for *url*, or its *number* if it cannot be read: that is the error of its place alone."""
     try:
-        return strip_fragment(url)
+        return strip_fragment(url) + find_route(url)
     except WebSearchError:
         return number
 

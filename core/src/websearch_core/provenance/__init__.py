@@ -21,7 +21,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
-from .._text.urls import canonicalize, find_alike, find_page
+from .._text.urls import canonicalize, find_alike, find_page, strip_anchor
 from ..errors import ConfigurationError, UnsafeURL
 from ..models import Page, SearchResponse
 from ._conversations import Conversations
@@ -230,7 +230,7 @@ class Ledger:
 
 
 def _see(url: str, *, links: bool) -> _Seen:
-    return _Seen(url.partition("#")[0], find_page(url), links)
+    return _Seen(strip_anchor(url), find_page(url), links)
 
 
 def _strip_punctuation(url: str) -> str:
@@ -266,7 +266,7 @@ def _make_seen(urls: Iterable[str], *, links: bool) -> dict[str, _Seen]:
 
 
 def _make_key(url: str) -> str:
-    """Return the canonical URL without its fragment, which `WebSearch` passes to no reader."""
+    """Return what `identify` does, or raise what is wrong with the URL."""
     if url.startswith("file:"):  # from a local index, which returns only what it contains
         return url
-    return canonicalize(url).partition("#")[0]
+    return strip_anchor(canonicalize(url))

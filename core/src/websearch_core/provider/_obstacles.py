@@ -8,6 +8,7 @@ add to every page.
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from html import unescape
 
 from .._text.urls import find_origin
@@ -81,6 +82,8 @@ _EMPTY_ROOT = re.compile(
     re.IGNORECASE,
 )
 _UNSHOWN = frozenset({b"script", b"style", b"noscript", b"title", b"template"})
+# Headings, controls and menus: a page that has nothing else has yet to get its text.
+_FRAME = frozenset(b"h1 h2 h3 h4 h5 h6 button label legend summary select nav header footer".split())
 _WORD = re.compile(r"\b[^\W_]{4,}\b")
 _FIRST = 5  # words of a text that are looked for in the page
 _MOST_TEXT = 100_000  # characters of Markdown, targets of links included: a longer page says something
@@ -135,16 +138,19 @@ def asks_for_scripts(text: str) -> bool:
     return _NAMED.search(text) is not None and _PLEA.search(text) is not None
 
 
-def needs_scripts(text: str, source: bytes) -> bool:
+def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     """
     Return whether a page has no content without running its scripts.
 
     Args:
         text: The text of the page, as Markdown. Asking for scripts, or to wait, is saying nothing, and so is
-            a menu, the names of a few pictures, or a few words around a main part that is empty.
+            a menu, headings and buttons, the names of a few pictures, or a few words around a main part that is empty.
         source: Its HTML.
+        route: The fragment of its URL if its scripts are to show what that names: then it is another page.
 
     """
+    if route and _SCRIPT.search(source[:_MOST_SOURCE]):
+        return True
     if len(text) > _MOST_TEXT:
         return False
     said = _LINK.sub(r"\1", text).strip()
@@ -153,6 +159,11 @@ def needs_scripts(text: str, source: bytes) -> bool:
     source = source[:_MOST_SOURCE]
     if len(said) > _MAX_AROUND or not _SCRIPT.search(source):
         return False
+    outside = _FRAME | {b"a"} if len(said) <= _MAX_MENU else _FRAME
+    if not re.search(r"\w", _visible(source, outside)) and any(
+        word in said for word in _WORD.findall(_visible(source))
+    ):
+        return True
     if _EMPTY_MAIN.search(source) and _is_shown(said, source):
         return True
     if len(said) > _PLEA_LENGTH:
@@ -192,8 +203,9 @@ def _is_shown(said: str, source: bytes) -> bool:
     return bool(words) and all(word in visible for word in words)
 
 
-def _visible(source: bytes) -> str:
-    """Return the text that stands in the page."""
+def _visible(source: bytes, outside: AbstractSet[bytes] = frozenset()) -> str:
+    """Return the text that stands in the page, *outside* of some elements."""
+    unseen = _UNSHOWN | outside
     shown, inside = [], b""
     for piece in source.split(b"<"):
         if inside:
@@ -201,7 +213,7 @@ def _visible(source: bytes) -> str:
             continue
         tag, _, text = piece.partition(b">")
         name = tag.split(maxsplit=1)[0].lower() if tag.strip() else b""
-        if name in _UNSHOWN:
+        if name in unseen:
             inside = b"/" + name
         else:
             shown.append(text)

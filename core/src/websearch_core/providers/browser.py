@@ -79,8 +79,9 @@ class Browser:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
+        asked = url + current_call().choices.route
         response: Response = yield Request(
-            url=url, max_bytes=self.max_bytes, guarded=True, transport=self._make_renderer()
+            url=asked, max_bytes=self.max_bytes, guarded=True, transport=self._make_renderer()
         )
         here = response.url or url
         check_response(response, self)

@@ -249,7 +249,7 @@ class Direct:
             processes=self.processes,
         )
         if page.media_type in HTML:
-            self._check_obstacles(response, page, url)
+            self._check_obstacles(response, page, url, choices.route)
         return page
 
     def _parse_refresh(self, response: Response, url: str, choices: Choices) -> str | None:
@@ -266,12 +266,12 @@ class Direct:
             return None
         return find_refresh(response.content, url, response.headers.get("content-type"))
 
-    def _check_obstacles(self, response: Response, page: Page, asked: str) -> None:
+    def _check_obstacles(self, response: Response, page: Page, asked: str, route: str) -> None:
         """Raise what keeps a page that came without an error from being content."""
         check_response(response, self, page.content, asked)
         if not response.content.strip():
             raise UnsupportedContent("direct read failed: the page is empty", provider=self.name)
-        if needs_scripts(page.content, response.content):
+        if needs_scripts(page.content, response.content, route):
             raise NeedsBrowser(f"direct read failed: {_SILENT}", provider=self.name, status=response.status)
 
 

@@ -477,3 +477,61 @@ def test_metadata_is_cleaned_and_bounded() -> None:
     assert len(page.title) == 300
     assert page.description is not None
     assert len(page.description) == 1000
+
+
+SPOKEN = "words that only screen readers say"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<h2 class=sr-only>{SPOKEN}</h2>",
+        f"<p>Read <a href=/a>more<span class='a visually-hidden'>{SPOKEN}</span></a></p>",
+        f"<p><span class=govuk-visually-hidden>{SPOKEN}</span></p>",
+        f"<p><span class=screen-reader-text>{SPOKEN}</span></p>",
+        f"<p><i class=icon aria-hidden=true></i> <span class=sr-only>{SPOKEN}</span></p>",
+        f"<table><tr><td><a href=/a>a <span class=sr-only>{SPOKEN}</span></a></td></tr></table>",
+        f"<div class=addeventatc>Add<span class=start>{SPOKEN}</span></div>",
+    ],
+)
+def test_what_style_sheets_keep_for_screen_readers_and_calendars_is_left_out(html: str) -> None:
+    assert SPOKEN not in visible_text(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<table><tr><td><svg></svg><span class=sr-only>{SPOKEN}</span></td></tr></table>",
+        f"<p><ins aria-hidden=true>$9</ins> <span class=sr-only>{SPOKEN}</span></p>",
+        f"<p><span class=sr-only>{SPOKEN}</span><span aria-hidden=true>* * *</span></p>",
+        f"<p class=not-sr-only>{SPOKEN}</p>",
+        f"<p class='sr-only md:not-sr-only'>{SPOKEN}</p>",
+        f"<p class=sr-only-note>{SPOKEN}</p>",
+        f"<button aria-controls=x>Open</button><p class=visually-hidden id=x>{SPOKEN}</p>",
+        f"<p class=calendar>{SPOKEN}</p>",
+    ],
+)
+def test_what_stands_for_something_seen_stays(html: str) -> None:
+    assert SPOKEN in visible_text(html)
+
+
+def test_what_a_browser_shows_stays_whatever_its_class() -> None:
+    page = find_blocks(parse(f"<p class=sr-only>{SPOKEN}</p>".encode()).body, rendered=True)
+
+    assert page.block_texts == [SPOKEN]
+
+
+@pytest.mark.parametrize(
+    ("link", "stays"),
+    [
+        ("<a href=#main>Skip to main content</a>", False),
+        ("<a href=#inhalt>Direkt zum Inhalt</a>", False),
+        ("<a href=#contenu>Aller au contenu principal</a>", False),
+        ("<a href=#m>本文へ</a>", False),
+        ("<a href=#skip>Skip rope: a history</a>", True),
+        ("<a href=/content>Skip to content</a>", True),
+        ("<a href=#go>Go to the harbour</a>", True),
+    ],
+)
+def test_links_that_skip_a_part_are_left_out(link: str, *, stays: bool) -> None:
+    assert bool(visible_text(f"<p>{link}</p>").strip()) == stays

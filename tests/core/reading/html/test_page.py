@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from websearch_core.models import Page
-from websearch_core.reading import read_html
+from websearch_core.reading import Excerpt, read_html
 
 URL = "https://lamps.example/history/the-lamp-of-norrholm.html"
 TITLE = "The lamp of Norrholm"
@@ -145,7 +145,7 @@ flash 0.5 s, dark 4.5 s
 
 > No boat today, nor yesterday, and the goat looks at me in a way I do not like.
 
-the lens of 168 pieces seen from below
+(Image: the lens of 168 pieces seen from below)
 
 The lens, cleaned."""
     assert "\n\n".join([STORY[2], expected, STORY[3]]) in page.content
@@ -298,3 +298,24 @@ def test_metadata_is_read_from_open_graph_and_json_ld() -> None:
 def test_broken_json_ld_is_ignored(json: str) -> None:
     page = read(PARAGRAPHS, f'<html lang="not a language!"><script type="application/ld+json">{json}</script>')
     assert (page.author, page.published, page.language) == (None, None, None)
+
+
+LONG = {
+    "table": ("<table><tr><th>No<th>Ship<th>Price</tr>", "<tr><td>{0}</td><td><a href=/ship/{0}>Ship number {0}</a></td><td>{0}.50 EUR</td></tr>"),
+    "cards": ("<div class=grid>", "<div class=card><a href=/p/{0}><h3>Ship number {0}</h3></a><p class=price><span>{0}.50</span> EUR</p></div>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_a_page_of_a_megabyte_survives_whole(kind: str) -> None:
+    first, unit = LONG[kind]
+    count = 1_000_000 // len(unit.format(10_000))
+    page = read(f"<main><h1>Ships</h1>{first}{''.join(map(unit.format, range(count)))}</main>")
+
+    assert not page.truncated
+    assert all(f"Ship number {number}" in page.content for number in range(0, count, 100))
+    for part in (
+        Excerpt(query=f"price of ship number {count - 5}", max_tokens=500),
+        Excerpt(find=f"number {count - 5}]"),
+    ):
+        assert f"{count - 5}.50" in part.of(page).content

@@ -20,7 +20,14 @@ from websearch_core.reading._html.features import LEVELS, MISSING, BlockFeatures
 from websearch_core.reading._html.metadata import read_metadata
 from websearch_core.reading._html.model import MAX_VOTES, QUESTIONS, ContentModel, load_model
 from websearch_core.reading._html.parse import parse
-from websearch_core.reading._html.select import _drop_machine_text, _keep_code, _leniency, _threshold, select_content
+from websearch_core.reading._html.select import (
+    _drop_machine_text,
+    _find_alike_rows,
+    _keep_code,
+    _leniency,
+    _threshold,
+    select_content,
+)
 
 PIECES = [
     *(f"<{name}>" for name in "div p ul li a span table td h1 h3 pre nav main article footer button form img dd".split()),
@@ -394,3 +401,20 @@ def test_text_for_scripts_is_left_out_unless_there_is_nothing_else(html: str, ex
 def test_code_is_kept_between_kept_blocks_and_where_it_is_announced(html: str, kept: str, expected: str) -> None:
     page = find_blocks(parse(html.encode()).body)
     assert _keep_code(page, [keep == "1" for keep in kept]) == [keep == "1" for keep in expected]
+
+
+def test_rows_of_a_long_table_are_judged_by_those_of_their_form():
+    rows = "<tr><td>a<td class=x>b" * 120 + "<tr><td>c" + "<tr><td><p>d<p>e" * 3
+    outline = find_blocks(parse(f"<p>Kelp</p><table>{rows}</table>".encode()).body)
+    like = _find_alike_rows(outline)
+
+    judged = [block for block, other in enumerate(like) if block == other]
+    assert judged == [*range(101), *range(241, 248)]
+    assert all(outline.block_texts[block] == outline.block_texts[other] for block, other in enumerate(like))
+    assert outline.part(judged).block_texts == [outline.block_texts[block] for block in judged]
+
+
+def test_a_short_table_is_judged_whole():
+    outline = find_blocks(parse(b"<table>" + b"<tr><td>a<td>b" * 50 + b"</table>").body)
+
+    assert _find_alike_rows(outline) == [*range(100)]

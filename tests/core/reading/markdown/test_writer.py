@@ -362,6 +362,18 @@ def test_footnotes_begin_with_their_mark(html: str, expected: str) -> None:
         ("<p>A dog sleeps.</p><img alt='A red fox runs'><p>b</p>", "A dog sleeps.\n\nA red fox runs\n\nb"),
         ("<hr><p>a</p><hr><hr><p>b</p><hr>", "a\n\n---\n\nb"),
         ("<b> a</b><i></i> <b>  </b>b", "**a** b"),
+        (
+            "<p>A dog.</p><img alt='seven words that nobody wrote as text'>",
+            "A dog.\n\n(Image: seven words that nobody wrote as text)",
+        ),
+        (
+            "<a href=/x><img alt='seven words that nobody wrote as text'></a>",
+            "[seven words that nobody wrote as text](https://e.org/x)",
+        ),
+        (
+            "<table><tr><th>A<th>B<tr><td>a<td><img alt='seven words that nobody wrote as text'></table>",
+            "| A | B |\n| --- | --- |\n| a | seven words that nobody wrote as text |",
+        ),
         ("a <img alt=''> <span> </span> b", "a b"),
     ],
 )

@@ -7,7 +7,8 @@ therefore hold for every later step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,13 +16,24 @@ from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, read_formula
-from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, stays_hidden
+from .hidden import (
+    MAY_HIDE,
+    MAY_OPEN,
+    WHOLE,
+    Openers,
+    hiding,
+    is_for_calendars,
+    is_spoken,
+    skips,
+    stays_hidden,
+)
+from .templates import remove_templates
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-MAX_ELEMENTS = 50_000
-MAX_CHARACTERS = 1_000_000
+MAX_ELEMENTS = 100_000
+MAX_CHARACTERS = 2_000_000
 
 _SILENT = frozenset(
     "script style template iframe object embed svg canvas audio video map select datalist textarea noembed "
@@ -36,6 +48,7 @@ _MUTED = _ALL_BITS + 1  # times the bits of `Look`: text that is hidden, unless 
 _PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
+_CELLS = frozenset({"td", "th"})
 _PARTING = _PARTS | {"br"}
 _END = "\0"  # of a block: the parser's text never has this character
 _PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n" + _END.encode()
@@ -59,7 +72,7 @@ class TextBlocks:
     __slots__ = (
         "around", "attributes", "block_elements", "block_linked", "block_texts", "cut", "hidden", "hidden_length",
         "invisible", "marks", "names", "parents", "run_blocks", "run_elements", "run_texts", "scriptless", "stream",
-        "unasked",
+        "unasked", "unfilled",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -79,12 +92,23 @@ class TextBlocks:
         self.hidden_length = 0  # their characters
         self.unasked = 0  # hidden passages that are read although people may never see them
         self.invisible = 0  # invisible characters that were removed
+        self.unfilled = 0  # places that scripts would fill, such as ``{{title}}``, which were left out
         self.scriptless = False  # True if the text is from ``<noscript>``
         self.cut = False  # True if the page is too large to be read to its end
 
     def is_linked(self, element: int) -> bool:
         """Return whether an element is a link or in one."""
         return self.around[element] & _IN_LINK > 0
+
+    def part(self, blocks: Sequence[int]) -> TextBlocks:
+        """Return the same page with some of its blocks, in order, for what looks at elements and blocks only."""
+        if len(blocks) == len(self.block_texts):
+            return self
+        some = copy(self)
+        some.block_elements = [self.block_elements[block] for block in blocks]
+        some.block_texts = [self.block_texts[block] for block in blocks]
+        some.block_linked = [self.block_linked[block] for block in blocks]
+        return some
 
     def links(self) -> Iterator[str]:
         """Yield the targets of the links, as written in the page."""
@@ -193,6 +217,12 @@ class _Walk:
                 mark = attributes.get("class") or ""
                 has_more = len(attributes) > (mark != "")  # than a class, the only attribute of most elements
                 muted = inside
+                if mark and (is_spoken(mark) or is_for_calendars(mark)) and self._is_unseen(node, mark, here, openers):
+                    node = following
+                    continue
+                if name == "a" and (attributes.get("href") or "")[:1] == "#" and skips(node.text_lexbor() or ""):
+                    node = following
+                    continue
                 if (has_more and not MAY_HIDE.isdisjoint(attributes)) or name == "dialog" or inside >= _MUTED:
                     look = _inline(attributes)
                     hides = hiding(name, attributes, look)
@@ -273,15 +303,31 @@ class _Walk:
             node = following
         o.unasked = openers.unasked
 
+    def _is_unseen(self, node: LexborNode, mark: str, here: int, openers: Openers) -> bool:
+        """
+        Return whether nobody sees an element with such classes, and nobody misses it.
+
+        Text for screen readers is missed where it stands for a sign that everybody sees: alone in the cell of a table,
+        or beside a text that screen readers skip, as in ``<ins aria-hidden=true>$9</ins>``.
+        """
+        if is_for_calendars(mark):
+            return True
+        if self._page.rendered or openers.open("", node.attributes, PLAIN):
+            return False
+        for other in (_beside(node, after=False), _beside(node, after=True)):
+            if other is not None and other.attributes.get("aria-hidden") == "true" and other.text(strip=True):
+                return False
+        o = self.outline
+        around = [here, o.parents[here], o.parents[max(o.parents[here], 0)]]
+        return o.is_linked(here) or not any(o.names[max(element, 0)] in _CELLS for element in around)
+
     def _has_article(self, noscript: LexborNode, here: int) -> bool:
         """Return whether a ``<noscript>`` has the text that a script writes or takes from a template."""
         if not self._opens or self._page.rendered or len(noscript.text_lexbor() or "") < _MIN_LENGTH:
             return False
         if any("articleBody" in (attributes.get("itemprop") or "") for attributes in self._around(here)):
             return True
-        before = noscript.prev
-        while before is not None and before.tag_id == _TEXT:
-            before = before.prev
+        before = _beside(noscript, after=False)
         return before is not None and _name(before) == "script" and "template" in (before.attributes.get("type") or "")
 
     def _around(self, here: int) -> Iterator[Mapping[str, str | None]]:
@@ -321,6 +367,9 @@ class _Walk:
         if any(map(GLYPHS.search, _odd(text))):
             o.run_texts = [GLYPHS.sub("", text) for text in o.run_texts]
             text = self._join()
+        if self._opens and not self._page.rendered and ("{{" in text or "[/" in text):
+            o.unfilled = remove_templates(o)
+            text = self._join()
         blocks = text.split(_END)[1:]
         del text  # it may be large
         o.block_texts = [" ".join(text.split()) for text in blocks]
@@ -330,6 +379,14 @@ class _Walk:
 
     def _join(self) -> str:
         return "".join(chain.from_iterable(zip(self._joints, self.outline.run_texts, strict=True)))
+
+
+def _beside(node: LexborNode, *, after: bool) -> LexborNode | None:
+    """Return the element before or after *node*, if only white space stands between them."""
+    beside = node.next if after else node.prev
+    while beside is not None and beside.is_empty_text_node:
+        beside = beside.next if after else beside.prev
+    return beside if beside is not None and beside.is_element_node else None
 
 
 def _inline(attributes: Mapping[str, str | None]) -> Look:

@@ -231,30 +231,31 @@ def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
 
 
 def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
-    """Yield for each block the features of the list of similar things that contains it, if any."""
-    letters, parents, siblings, last = tree.letters, tree.parents, names.siblings, tree.last
+    """Return for each block the features of the list of similar things that contains it, if any."""
+    letters, siblings, last = tree.letters, names.siblings, tree.last
     total, count = letters[0], tree.blocks[0]
-    known: dict[int, tuple[float, ...]] = {0: (MISSING,) * len(_LIST)}
-    for element in tree.own:
-        thing = element
-        while thing > 0 and siblings[thing] < _MIN_ITEMS:
-            thing = parents[thing]
-        if thing not in known:
-            parent = parents[thing]
-            known[thing] = siblings[thing], letters[thing], letters[parent] / total, last[parent] / count
-        yield known[thing]
+    known: list[tuple[float, ...]] = [(MISSING,) * len(_LIST)]
+    for element, parent in enumerate(islice(tree.parents, 1, None), start=1):
+        alike = siblings[element]
+        known.append(
+            known[parent]
+            if alike < _MIN_ITEMS
+            else (alike, letters[element], letters[parent] / total, last[parent] / count)
+        )
+    return map(known.__getitem__, tree.own)
 
 
 def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
-    """Yield for each block the features of the smallest element around it with half of the page's text."""
-    letters, parents, paths = tree.letters, tree.parents, names.paths
-    total = letters[0]
-    for element in tree.own:
-        half, up = element, 0
-        while 2 * letters[half] < total:
-            half = parents[half]
-            up += 1
-        yield up, paths[half][-1], letters[half] / total
+    """Return for each block the features of the smallest element around it with half of the page's text."""
+    total = tree.letters[0]
+    known: list[tuple[float, ...]] = []
+    for size, path, parent in zip(tree.letters, names.paths, tree.parents, strict=True):
+        if 2 * size >= total:
+            known.append((0, path[-1], size / total))
+        else:
+            up, depth, share = known[parent]
+            known.append((up + 1, depth, share))
+    return map(known.__getitem__, tree.own)
 
 
 def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values) -> Iterator[tuple[str, Values]]:

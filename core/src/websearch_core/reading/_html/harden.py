@@ -33,9 +33,10 @@ _HARMLESS_TAGS = 10_000  # with fewer tags quadratic time does not matter
 _MAX_DEPTH = 512  # nested elements; browsers have the same limit
 _MAX_STYLES = 6  # <b>, <font> and the like, open at the same time
 _MAX_BLOCKS = 8  # in a style; with more, its end tag does not close it
-_ROOM = 11 * 2**20  # bytes that the elements may take in the parser; it needs for each:
+_ROOM = 11 * 2**20  # bytes that the elements may take in the parser, or this many for each byte of a longer page,
+_ROOM_PER_BYTE = 48
+_MOST_ROOM = 66 * 2**20  # and never more; it needs for each:
 _ELEMENT, _TEXT, _ATTRIBUTE = 192, 136, 240
-_MAX_ELEMENTS = _ROOM // (_ELEMENT + _TEXT)
 _SCARCE = _ROOM // 3  # with less than that left, an exact count is worth its time
 _TAG = 16  # bytes counted for a tag that makes no element, since it costs a little time
 _FAR = 32  # elements to search for the one that an end tag closes
@@ -119,22 +120,23 @@ def harden(html: bytes) -> Normalized:
     The result is safe to parse. It may end early, but no text is left out before its end.
     """
     plain = normalize(html)
-    return plain if _is_harmless(plain.source) else _Walk(plain).harden()
+    room = min(max(_ROOM, _ROOM_PER_BYTE * len(plain.source)), _MOST_ROOM)
+    return plain if _is_harmless(plain.source, room) else _Walk(plain, room).harden()
 
 
-def _is_harmless(source: bytes) -> bool:
-    """Return whether the parser stays within its limits, by counts that are never too small."""
+def _is_harmless(source: bytes, most: int) -> bool:
+    """Return whether the parser takes at most so many bytes, by counts that are never too small."""
     source = source.lower()
     tags, values = source.count(b"<"), source.count(b"=")
-    room = _ROOM - tags * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE) - values * _ATTRIBUTE
+    room = most - tags * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE) - values * _ATTRIBUTE
     if room < _SCARCE or tags > _HARMLESS_TAGS:  # a large page
         ends = source.count(b"</") - source.count(b"</p") - source.count(b"</br")  # that make no element, or fewer
-        if tags - ends > _MAX_ELEMENTS:
+        if tags - ends > most // (_ELEMENT + _TEXT):
             return False
         names = _NAME_OR_BARE.findall(source)
         if tags > _HARMLESS_TAGS and not _is_shallow(names):
             return False
-        room = _ROOM - _count_elements(names) - values * _ATTRIBUTE
+        room = most - _count_elements(names) - values * _ATTRIBUTE
     styles = _Styles()
     position = 0
     while room >= 0:
@@ -168,7 +170,7 @@ def _estimate(source: bytes, begin: int, name: bytes) -> tuple[int, int]:
     tags = _NAME.findall(source, begin + 1, end)
     blocks = sum(map(_SPECIAL.__contains__, tags))
     if end < 0 or blocks >= _MAX_BLOCKS or not _UNSURE.isdisjoint(tags):
-        return _ROOM, begin  # unknown: count exactly
+        return _MOST_ROOM, begin  # unknown: count exactly
     written = source[begin : source.find(b"<", begin + 1)]
     size = _ELEMENT + _ATTRIBUTE * (1 + written.count(b"=")) + len(written)
     return size * (len(tags) + blocks), end
@@ -189,7 +191,7 @@ def _count(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, 
             if leaf:
                 cost += styles.end_style(name)
         if cost > room or len(styles.open) > _MAX_STYLES:
-            return _ROOM, end
+            return _MOST_ROOM, end
         if not styles.size:
             return cost, end
         position = end
@@ -314,14 +316,14 @@ class _Styles:
 class _Walk:
     """Check every tag. An element that the parser might still have open counts as open, to be safe."""
 
-    def __init__(self, plain: Normalized) -> None:
+    def __init__(self, plain: Normalized, room: int) -> None:
         self.plain = plain
         self.deepest = _MAX_DEPTH if plain.source.count(b"<") > _HARMLESS_TAGS else _HARMLESS_TAGS
         self.styles = _Styles()
         self.open: list[bytes] = []
         self.names: Counter[bytes] = Counter()  # of those that are open
         self.leaves = 0  # in drawings
-        self.room = _ROOM
+        self.room = room
         self.simpler = plain.simpler
 
     def harden(self) -> Normalized:

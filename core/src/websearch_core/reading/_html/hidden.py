@@ -1,9 +1,14 @@
-"""Decide whether an element is hidden, by its attributes and styles, and whether a control on the page opens it."""
+"""
+Decide whether an element is hidden, by its attributes and styles, and whether a control on the page opens it.
+
+Classes count only where frameworks have given them one meaning: text for screen readers, data for calendars.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from .css.look import UNSEEN, Look
@@ -14,6 +19,31 @@ MAY_OPEN = _NAMES_TARGETS | {"href", "role"}
 
 _ON_TOP = frozenset("dialog alertdialog menu listbox tooltip".split())
 _SENT_LATER = re.compile("S:([0-9a-f]+)")  # a part that React streams hidden, and then moves to its place
+# The names that frameworks give to text for screen readers; one that shows it on wide screens takes it back there.
+_SPOKEN = re.compile(
+    r"(?<![\w:-])(?!not-)(?:[a-z]{1,12}-)?(?:sr-only|visually-?hidden|hidden-visually|screen-?reader(?:s?-only|-text)?"
+    r"|show-for-sr|element-invisible|a11y-hidden|assistive-text)(?:-focusable)?(?![\w-])",
+    re.IGNORECASE,
+)
+_SHOWN_WIDE = re.compile(r"(?<![\w:-])(?:sm|md|lg|xl|2xl):not-sr-only(?![\w-])")
+# What services that add an event to a calendar read: dates, time zones and texts that the page says elsewhere.
+_FOR_CALENDARS = re.compile(
+    r"(?<![\w-])(?:addeventatc|addthisevent(?:-drop)?|atc_event|atcb|addtocalendar|add-to-calendar-button)(?![\w-])"
+)
+_SKIPS = re.compile(
+    r"(?:skip|jump|go)(?: straight| directly)?(?: to)?(?: the)?(?: main| page| primary| site)?"
+    r" ?(?:content|navigation(?: links?)?|menu|search|footer|header)"
+    r"|(?:direkt )?zu[mr] (?:haupt)?(?:inhalt|navigation|suche)(?: (?:springen|wechseln))?"
+    r"|(?:aller|passer) (?:directement )?au (?:contenu|menu)(?: principal)?"
+    r"|(?:saltar|ir)(?: directamente)? al? (?:contenido|menú)(?: principal)?"
+    r"|(?:vai|salta|passa) al contenuto(?: principale)?"
+    r"|(?:ir|pular|saltar) para o conteúdo(?: principal)?|(?:direct |ga |spring )?naar (?:de )?(?:hoofd)?inhoud"
+    r"|przejdź do (?:treści|menu)|hoppa till innehåll(?:et)?|gå til indhold|hopp til innhold|siirry sisältöön"
+    r"|перейти к (?:основному )?содержанию|本文へ(?:スキップ|移動)?|メインコンテンツ(?:へ|に)(?:スキップ|移動)"
+    r"|跳[至到转](?:主要)?内容|본문(?:으로)? 바로가기",
+    re.IGNORECASE,
+)
+_MAX_SKIP_LENGTH = 60  # characters
 WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visible
 
 
@@ -30,6 +60,24 @@ def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
         return WHOLE | look.mutes
     is_put_away = (name == "dialog" and "open" not in attributes) or "hidden" in attributes or "popover" in attributes
     return (0 if look.displays or not is_put_away else WHOLE) | look.mutes
+
+
+@lru_cache(4096)
+def is_spoken(classes: str) -> bool:
+    """Return whether *classes* say that a text is for screen readers: style sheets take it out of sight."""
+    return _SPOKEN.search(classes) is not None and not _SHOWN_WIDE.search(classes)
+
+
+@lru_cache(4096)
+def is_for_calendars(classes: str) -> bool:
+    """Return whether *classes* say that an element has data for a service that adds events to calendars."""
+    return _FOR_CALENDARS.search(classes) is not None
+
+
+def skips(text: str) -> bool:
+    """Return whether a link within the page says that it skips a part, which only users of keyboards see."""
+    said = " ".join(text.split()).rstrip(".!\u203a»→↓ ")
+    return len(text) <= _MAX_SKIP_LENGTH and _SKIPS.fullmatch(said) is not None
 
 
 def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) -> bool:

@@ -9,10 +9,11 @@ from ..._text.choices import Responses
 from ..._text.invisible import removal_note
 from ..._text.media_types import HTML
 from ..._text.quantity import quantity
+from ..._text.urls import strip_anchor
 from ...models import Page
 from ...models._outcomes import MORE_HIDDEN
 from .._charset import to_utf8
-from .._links import MAX_LINKS, Links, resolved, without_fragment
+from .._links import MAX_LINKS, Links, resolved
 from .._page import make_page
 from .._sniff import declared
 from .blocks import TextBlocks, find_blocks
@@ -22,11 +23,13 @@ from .metadata import read_metadata
 from .parse import find_base, parse
 from .responses import choose_responses, default_choices
 from .select import select_content
+from .strays import drop_strays
 from .structured_data import lacks_article, markup_from_data
 from .tree import build_tree
 from .walls import find_wall, wall_notes
 
 _MIN_LENGTH = 120  # characters: a page with less text may have more in its structured data
+_MIN_BESIDE = 600  # characters: a page with less besides places that scripts fill is a template
 _MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
 _MOVES = b"$RC(", b"$RR(", b"$RS(", b"data-rci"  # React moves a streamed part to its place, a <template>
 
@@ -72,6 +75,7 @@ def read_html(
     del document, hardened  # free their memory for the next steps
     choices = default_choices(kind, comments, reviews)
     kept, chosen = choose_responses(blocks, select_content(blocks, facts.place, facts), facts, choices)
+    kept, strays = drop_strays(blocks, kept, facts.title, is_article=(kind or facts.og_type) == "article")
     targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
     length = sum(map(len, compress(blocks.block_texts, kept)))
     unshown = length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts)
@@ -83,6 +87,8 @@ def read_html(
         targets |= resolved(blocks.links(), base) if links == "keep" else {}
     main = build_tree(blocks, kept, linked=links != "drop")
     content = to_markdown(main.body, targets)
+    if blocks.unfilled and len(content) < _MIN_BESIDE:
+        content = ""
 
     notes = [
         *([decoding] if decoding else []),
@@ -93,6 +99,8 @@ def read_html(
         *(["this is what the page tells readers without scripts"] if blocks.scriptless else []),
         *(["the page shows its text only by scripts: this is what its data says"] if from_data else []),
         *chosen,
+        *strays,
+        *([f"{quantity(blocks.unfilled, 'place')} that only scripts fill left out"] if blocks.unfilled else []),
         *wall_notes(wall, facts, blocks, content),
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
@@ -127,5 +135,5 @@ def _describe_hidden(blocks: TextBlocks, length: int) -> Iterator[str]:
 
 def _outgoing(links: dict[str, str], url: str) -> tuple[str, ...]:
     """Return each link once, in the order of the page, without links to places within the page."""
-    here = without_fragment(url)
-    return tuple(dict.fromkeys(link for link in links.values() if without_fragment(link) != here))[:MAX_LINKS]
+    here = {strip_anchor(url), strip_anchor(url.partition("#")[0])}
+    return tuple(dict.fromkeys(link for link in links.values() if strip_anchor(link) not in here))[:MAX_LINKS]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from itertools import accumulate
+from collections import Counter
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from .blocks import TextBlocks
-from .features import BlockFeatures
+from .features import BlockFeatures, count_words
 from .model import ContentModel, load_model
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _RECALL = 0.7  # weight of recall in the F-score, where precision weighs 1
 # Captions, tables and lists belong to the text around them, even if the model doubts them: the share of the threshold
 # that suffices for them.
 _LENIENT = {"figcaption": 0.65, "caption": 0.65, "td": 0.7, "th": 0.7, "li": 0.95}
+_JUDGED_ROWS = 50  # of a table, of each form
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _MAX_WORD_LENGTH = 25  # characters: the mean of a text for people is below
 _CELLS = frozenset({"td", "th"})
@@ -37,12 +39,45 @@ def select_content(outline: TextBlocks, url: str, facts: Metadata, model: Conten
     if not outline.block_texts:
         return []
     model = model or load_model()
-    features = BlockFeatures(outline, url, facts, model.words)
-    chances = _smooth(_average_alike(outline, model.probabilities(features)))
-    threshold = _threshold(chances, features.sizes)
+    like = _find_alike_rows(outline)
+    some = outline.part([block for block, other in enumerate(like) if block == other])
+    judged = model.probabilities(BlockFeatures(some, url, facts, model.words))
+    if len(judged) < len(like):
+        of = dict(zip((block for block, other in enumerate(like) if block == other), judged, strict=True))
+        judged = [of[other] for other in like]
+    chances = _smooth(_average_alike(outline, judged))
+    sizes = [*map(count_words, outline.block_texts)]
+    threshold = _threshold(chances, sizes)
     kept = [chance >= threshold * share for chance, share in zip(chances, _leniency(outline), strict=True)]
-    kept = _keep_code(outline, _drop_machine_text(outline, kept, features.sizes))
+    kept = _keep_code(outline, _drop_machine_text(outline, kept, sizes))
     return whole_rows(outline, _drop_repeats(outline, kept))
+
+
+def _find_alike_rows(outline: TextBlocks) -> list[int]:
+    """
+    Return for each block itself, or the one that the model judges for it: long tables repeat their rows.
+
+    A block of a row stands for those in its place in later rows of the same cells.
+    """
+    names, marks, parents, elements = outline.names, outline.marks, outline.parents, outline.block_elements
+    like = [*range(len(elements))]
+    if names.count("tr") <= _JUDGED_ROWS:
+        return like
+    known: dict[object, list[int]] = {}  # by form: where the rows that are judged begin
+    seen: Counter[object] = Counter()
+    for row, blocks in groupby(like.copy(), lambda block: parents[elements[block]]):
+        if row < 0 or names[row] != "tr":
+            continue
+        first, *_ = cells = [*blocks]
+        form = parents[row], marks[row], *((names[elements[block]], marks[elements[block]]) for block in cells)
+        begins = known.setdefault(form, [])
+        if len(begins) < _JUDGED_ROWS:
+            begins.append(first)
+        else:
+            other = begins[seen[form] % _JUDGED_ROWS]
+            like[first : first + len(cells)] = range(other, other + len(cells))
+        seen[form] += 1
+    return like
 
 
 def _average_alike(outline: TextBlocks, chances: list[float]) -> list[float]:

@@ -52,6 +52,8 @@ def _is_column(rows: Sequence[Sequence[Element]]) -> bool:
 def cell(element: Element, text: str) -> str:
     """Write a cell for `row`: *text* on one line, with marks for the columns and rows it spans."""
     content = " ".join(text.split()).replace("|", "\\|")
+    if not element.attributes:  # as most
+        return content + CELL
     rows = _span(element, "rowspan", _MAX_ROWS)
     return (f"{rows}{DOWN}{content}" if rows > 1 else content) + CELL * _span(element, "colspan", _MAX_COLUMNS)
 
@@ -94,7 +96,7 @@ def table(element: Element, text: str) -> str:
 
 def _span(element: Element, attribute: str, most: int) -> int:
     stated = element.get(attribute)
-    if not _SPAN.fullmatch(stated):
+    if not stated or not _SPAN.fullmatch(stated):
         return 1
     return min(most, int(stated) or (most if attribute == "rowspan" else 1))  # 0 rows are all that follow
 

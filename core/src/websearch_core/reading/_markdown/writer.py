@@ -68,6 +68,7 @@ _NEAR = 600  # characters before and after a picture
 _REPEATS = 0.6  # share of the words of a description that make it a repetition
 _MAX_COMPARED = 200  # pictures: the descriptions of others are written as they are
 _MIN_ALT_WORDS = 3  # fewer name the picture without describing it
+_MIN_SENTENCE = 7  # words: an alternative text this long would read like one of the text's own sentences
 _MAX_NAMESAKES = 2  # pictures: a name that more share, such as "Screenshot", does not say where their links lead
 _LISTS = frozenset({"dir", "menu", "ol", "ul"})
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
@@ -315,7 +316,9 @@ class _Converter(MarkdownConverter):
             return ""
         if self._says_text_near(el, alt):
             return ""
-        return f" {TAG.sub('&lt;', alt)} "
+        is_name = link is not None or "table" in parent_tags or len(alt.split()) < _MIN_SENTENCE
+        alt = TAG.sub("&lt;", alt)
+        return f" {alt} " if is_name else f" (Image: {alt}) "
 
     def convert_math(self, el: Element, text: str, parent_tags: Context) -> str:
         tex = TAG.sub("< ", text.strip()).replace("](", "] (").replace("![", "! [")

@@ -1,0 +1,72 @@
+"""What templates have left in a page is left out; code, and text about templates, stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.core.reading.html.test_page import PARAGRAPHS, STORY, read
+from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.parse import parse
+
+ORDINARY = [
+    "<p>In a wiki, {{cite web}} names a source.</p>",
+    "<pre>{{ title }}</pre>",
+    "<p>Write <code>{{ title }}</code> where the title belongs.</p>",
+    "<p><code>{{ title }}</code></p>",
+    "<table><tr><td>{{ user.name }}</td><td>the name</td></tr></table>",
+    "<dl><dt>{{ user.mail }}</dt><dd>the address</dd></dl>",
+    "<p>The list is [a_b], then [c_d x=1], then [/e_f].</p>",
+    "<p>Use [vc_row] and [/vc_row] around it.</p>",
+    "<pre>[vc_row][vc_column]a[/vc_column][/vc_row]</pre>",
+    "<p>He said [sic] that [the] lamp {was} lit {twice}.</p>",
+    "<p>x[i][j] = a[/tmp/x]</p>",
+]
+
+
+def texts(html: str, **options: bool) -> list[str]:
+    found = find_blocks(parse(html.encode()).body, **options)
+    return [text for text in found.block_texts if text]
+
+
+@pytest.mark.parametrize("html", ORDINARY)
+def test_ordinary_text_stays(html: str) -> None:
+    bare = parse(html.encode()).body
+    assert bare is not None
+
+    assert "".join("".join(texts(html)).split()) == "".join(bare.text().split())
+
+
+@pytest.mark.parametrize(
+    ("html", "left"),
+    [
+        ("<h1>{{title}}</h1>", []),
+        ("<p>{{ first }} - {{ last | upper }}</p>", ["-"]),
+        ("<ul><li v-for='one in all'>Name: {{ one.name }}</li></ul>", ["Name:"]),
+        ("<div ng-repeat='one in all'><p>By {{one.author}}, {{one.day}}</p></div>", ["By ,"]),
+        ("<p :title='x'>Hello {{name}}!</p>", ["Hello !"]),
+        ("<p>[vc_row css=”.a{b:1}”][vc_column]</p><p>Kelp</p><p>[/vc_column][/vc_row]</p>", ["Kelp"]),
+        ("<p>[et_pb_section a='1'][et_pb_text]Kelp[/et_pb_text] farm[/et_pb_section]</p>", ["Kelp farm"]),
+    ],
+)
+def test_what_a_template_left_is_left_out(html: str, left: list[str]) -> None:
+    assert texts(html) == left
+
+
+@pytest.mark.parametrize("options", [{"rendered": True}, {"opens": False}])
+def test_what_a_browser_shows_and_what_no_page_wrote_stays(options: dict[str, bool]) -> None:
+    assert texts("<h1>{{title}}</h1>", **options) == ["{{title}}"]
+
+
+def test_a_page_of_places_to_fill_has_no_content() -> None:
+    page = read("<main><h1>{{title}}</h1><p v-text='body'>{{body}}</p><p>Contact us</p></main>")
+
+    assert page.content == ""
+    assert "the page has no text that can be read without running its scripts" in page.notes
+
+
+def test_a_page_with_text_says_how_many_places_are_left_out() -> None:
+    page = read(f"<main><h1>The lamp</h1>{PARAGRAPHS}<p>{{{{author}}}}</p></main>")
+
+    assert all(paragraph in page.content for paragraph in STORY)
+    assert "{{" not in page.content
+    assert "1 place that only scripts fill left out" in page.notes
