@@ -1,4 +1,4 @@
-"""Markup that careless sources leave in what should be plain text."""
+"""Markup in what should be plain text: left by careless sources, or the marks of a service around words of a query."""
 
 from __future__ import annotations
 
@@ -8,6 +8,26 @@ import re
 _INLINE = "a|b|code|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr"
 _BLOCK = "article|blockquote|br|div|h[1-6]|li|ol|p|pre|section|table|ul"
 MARKUP = re.compile(rf"</?(?:({_INLINE})|{_BLOCK})\b[^<>]*>", re.IGNORECASE)
+_HIGHLIGHT = re.compile(r"<(?:(?P<begin>b|em|mark|strong)|span class=[^<>]*)>|</(?P<end>b|em|mark|span|strong)>", re.I)
+
+
+def strip_highlights(text: str) -> str:
+    """
+    Return *text* without surrounding blanks, and without the tags that mark the words of a query in it.
+
+    Those stand in pairs around words. Any other tag in plain text is meant to be read: ``<div>``, ``<b> or <strong>``.
+    """
+    marks: list[tuple[int, int]] = []
+    opened: dict[str, list[tuple[int, int]]] = {}
+    for tag in _HIGHLIGHT.finditer(text) if "</" in text else ():
+        if not tag["end"]:
+            opened.setdefault((tag["begin"] or "span").lower(), []).append(tag.span())
+        elif before := opened.get(tag["end"].lower()):
+            begin = before.pop()
+            marks += [begin, tag.span()] if begin[1] < tag.start() else []
+    marks.sort()
+    begins, ends = [0, *(end for _, end in marks)], [*(start for start, _ in marks), len(text)]
+    return "".join(text[begin:end] for begin, end in zip(begins, ends, strict=True)).strip()
 
 
 def strip_markup(text: str) -> str:

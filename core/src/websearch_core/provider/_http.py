@@ -19,6 +19,7 @@ from ..errors import (
     AuthenticationError,
     BadRequest,
     BadResponse,
+    Blocked,
     QuotaExhausted,
     RateLimited,
     ServiceError,
@@ -31,7 +32,7 @@ from ..flow import Request, Response
 from ..flow._redaction import without_keys
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
-from ._declare import is_vendor
+from ._declare import OF_HTTP, environment, is_vendor
 from ._languages import find_country, find_language
 from ._ports import Limits, Provider
 
@@ -56,6 +57,7 @@ _MAX_DETAIL_LENGTH = 200
 _MAX_UNITS = 20
 _DAY = 86_400.0
 _MESSAGES = ("message", "msg", "detail", "error_message", "error_description", "error", "errors", "title", "reason")
+_FAILED = {"error", "fail", "failed", "failure"}
 _MOST_NESTED = 4
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
@@ -215,6 +217,24 @@ def find_message(body: Any, depth: int = _MOST_NESTED) -> str | None:
     return next((words for one in inner if (words := find_message(one, depth - 1))), None) if depth else None
 
 
+def find_failure(body: Any, *, messages: bool = False) -> str | None:
+    """
+    Return what the JSON body of a success says about a failure; empty if it says only that, None if it says nothing.
+
+    Args:
+        body: The decoded body.
+        messages: Whether a message is a failure, too: in a body without results.
+
+    """
+    record = as_object(body)
+    errors = [record.get(name) for name in ("error", "errors", "error_message", "error_code")]
+    codes = [as_number(record.get(name)) or 0 for name in ("status", "statusCode", "code", "error_code")]
+    failed = any(400 <= code < 600 for code in codes) or str(record.get("status")).lower() in _FAILED
+    if failed or any(errors) or record.get("success") is False:
+        return find_message(record) or ""
+    return find_message({name: record.get(name) for name in _MESSAGES}) if messages else None
+
+
 def find_kind(words: Any, kinds: Kinds) -> type[ServiceError] | None:
     """Return the class of the first of the phrases in *kinds*, in lower case, that *words* have in them."""
     text = str(words).lower()
@@ -252,6 +272,8 @@ def error_for(
     status = response.status
     is_used_up = status == 429 and any(one.is_exhausted and (one.window or 0) >= _DAY for one in response.rate_limits)
     kind = kind or (meanings or {}).get(status) or (QuotaExhausted if is_used_up else None)  # retrying does not help
+    if kind is None and status == 403 and (getattr(provider, "keyless", False) or not _keys(provider)):
+        kind, hint = Blocked, hint or _find_remedy(provider)  # it refuses us, not our key
     kind = kind or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
     message = f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}".rstrip() + (
         f": {hint}" if hint else ""
@@ -263,6 +285,13 @@ def error_for(
         key = getattr(provider, "api_key", None)
         error.key_source = key.origin if isinstance(key, ApiKey) else None
     return error
+
+
+def _find_remedy(provider: Provider) -> str:
+    """Return what helps where a service refuses callers without a key."""
+    names = environment(type(provider)).get("api_key", ())
+    key = f", or give it a key: {' or '.join(names)}" if names else ""
+    return f"it refuses programs that do not say who runs them: {OF_HTTP['contact']}{key}"
 
 
 def redact(text: str, provider: object) -> str:
@@ -295,9 +324,35 @@ def with_sites(query: SearchQuery) -> str:
     return " ".join(filter(None, [query.text, allowed, *blocked]))
 
 
+def with_extra(parameters: Mapping[str, Any], query: SearchQuery, *, join: str | None = None) -> dict[str, Any]:
+    """
+    Return the *parameters* that have a value, with the ``extra`` of *query*.
+
+    What that sets in an object, or adds to a list, leaves the rest as it is, such as the query's own filters.
+
+    Args:
+        parameters: The parameters of the service.
+        query: The query.
+        join: What joins the items of lists to a text, for a service that takes filters so: ``type:book,from:2026``.
+
+    """
+    merged: dict[str, Any] = _merge(drop_none(parameters), drop_none(query.extra))
+    if join is None:
+        return merged
+    return {name: join.join(map(str, value)) if isinstance(value, list) else value for name, value in merged.items()}
+
+
 def drop_none(parameters: Mapping[str, T | None]) -> dict[str, T]:
     """Return the *parameters* that have a value: those that are None are not sent."""
     return {name: value for name, value in parameters.items() if value is not None}
+
+
+def _merge(ours: Any, extra: Any) -> Any:
+    if isinstance(ours, Mapping) and isinstance(extra, Mapping):
+        return {**ours, **{name: _merge(ours.get(name), value) for name, value in extra.items()}}
+    if isinstance(ours, list):
+        return [*ours, *(one for one in (extra if isinstance(extra, list) else [extra]) if one not in ours)]
+    return extra
 
 
 def quote_commands(text: str, signs: str) -> str:

@@ -30,9 +30,9 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    drop_none,
     parse_results,
     provider,
+    with_extra,
 )
 
 _MARKUP = re.compile(r"</?(?:(?:jats|mml):[a-z0-9-]+|italic|bold|sc|title|sec|list|list-item)\b[^<>]*>", re.IGNORECASE)
@@ -99,11 +99,10 @@ class Crossref:
             "query": query.text,
             "rows": rows,
             "offset": offset or None,
-            "filter": ",".join(f"{name}:{day}" for name, day in dates if day) or None,
-            **query.extra,
+            "filter": [f"{name}:{day}" for name, day in dates if day] or None,
         }
         key = {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
-        return Request(url=f"{self.base_url}/works", params=drop_none(params), headers=key)
+        return Request(url=f"{self.base_url}/works", params=with_extra(params, query, join=","), headers=key)
 
 
 def _first(value: Any) -> str | None:

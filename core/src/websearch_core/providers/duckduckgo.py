@@ -36,6 +36,7 @@ from websearch_core.provider import (
     follow_pages,
     parse_results,
     provider,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._dates import date_span
@@ -120,7 +121,7 @@ class DuckDuckGo:
         form = {"q": words, "b": "", "kl": _region(query), "df": date_span(query, _TIME, sign="..") or ""}
         if query.safe_search:
             form["kp"] = _SAFE_SEARCH[query.safe_search]
-        return {**form, **query.extra}
+        return with_extra(form, query)
 
     def _request(self, form: dict[str, str]) -> Request:
         return Request(

@@ -53,6 +53,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._http import as_json, as_texts
@@ -131,7 +132,7 @@ class Exa:
         return (yield from collect_pages(query, self, partial(self._page, query)))
 
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = {**self._payload(query, size), **query.extra}
+        payload = with_extra(self._payload(query, size), query)
         body = decode((yield post_json(self, "search", payload, headers=self._headers())), self, kind=_kind)
         items, notes = take_results(body, self.name)
         unread = [one for one in as_objects(body.get("statuses")) if one.get("status") == "error"]

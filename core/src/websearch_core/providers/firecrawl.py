@@ -59,6 +59,7 @@ from websearch_core.provider import (
     parse_usage,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._declare import missing_field_error
@@ -138,7 +139,7 @@ class Firecrawl:
         return (yield from collect_pages(query, self, partial(self._page, query)))
 
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = {**self._payload(query, size), **query.extra}
+        payload = with_extra(self._payload(query, size), query)
         body = self._body((yield self._request("search", payload)), "search")
         data = body.get("data")
         section = "news" if query.topic == "news" else "web"

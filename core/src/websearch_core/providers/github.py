@@ -34,10 +34,10 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    drop_none,
     error_for,
     parse_results,
     provider,
+    with_extra,
 )
 from websearch_core.provider._http import as_json, find_message
 
@@ -84,11 +84,11 @@ class GitHub:
         words = _words(query, kind)
 
         def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-            params = {"q": words, "per_page": size, "page": number + 1 if number else None, **query.extra}
+            params = {"q": words, "per_page": size, "page": number + 1 if number else None}
             headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
             if self.api_key:
                 headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
-            response = yield Request(url=f"{self.base_url}/search/{kind}", params=drop_none(params), headers=headers)
+            response = yield Request(url=f"{self.base_url}/search/{kind}", params=with_extra(params, query), headers=headers)
             body = self._body(response)
             results = parse_results(
                 body.get("items"),

@@ -41,7 +41,6 @@ from websearch_core.provider import (
     check_options,
     collect_pages,
     decode,
-    drop_none,
     find_country,
     find_language,
     is_vendor,
@@ -51,6 +50,7 @@ from websearch_core.provider import (
     parse_usage,
     provider,
     time_left,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
@@ -134,7 +134,7 @@ class Jina:
         answer = yield Request(
             method="POST",
             url=f"{self.search_url}/",
-            json={**drop_none(payload), **query.extra},
+            json=with_extra(payload, query),
             headers=self._headers() | ({} if self.read_results else {"X-Respond-With": "no-content"}),
         )
         response = _with_own_status(answer)

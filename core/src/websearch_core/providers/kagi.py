@@ -50,6 +50,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._http import bearer, find_kind, find_message, unexpected_format
@@ -125,8 +126,8 @@ class Kagi:
 
     def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         workflow = "news" if query.topic == "news" else "search"
-        payload = {**self._payload(query, workflow, size), **drop_none({"page": number + 1 if number else None})}
-        body = yield from self._ask({**payload, **query.extra})
+        payload = {**self._payload(query, workflow, size), "page": number + 1 if number else None}
+        body = yield from self._ask(with_extra(payload, query))
         data = body["data"]
         direct = next(iter(as_objects(data.get("direct_answer"))), {})
         page = SearchResponse(
@@ -141,8 +142,7 @@ class Kagi:
         return page, len(page.results) >= min(size, _FULL) and number + 1 < _PAGES
 
     def _images(self, query: SearchQuery) -> Flow[tuple[Image, ...]]:
-        payload = {**self._payload(query, "images", query.limit), **query.extra}
-        body = yield from self._ask(payload)
+        body = yield from self._ask(with_extra(self._payload(query, "images", query.limit), query))
         return parse_images(
             body["data"].get("image"), url=("image.url", "props.image_url"), description="title", page_url="url"
         )

@@ -40,6 +40,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._http import as_json, bearer, find_message
 from websearch_core.provider._results import take_results
@@ -95,7 +96,7 @@ class Linkup:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
         check_options(query, self)
-        payload = {**self._payload(query), **query.extra}
+        payload = with_extra(self._payload(query), query)
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
         if response.status == 400 and _code(problem := as_json(response)) == _NOTHING:
             return SearchResponse(query=query.text, provider=self.name, raw=problem)

@@ -38,6 +38,7 @@ from websearch_core.provider import (
     parse_usage,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._http import as_texts, find_kind
@@ -93,7 +94,7 @@ class Parallel:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
         check_options(query, self)
-        payload = {**self._payload(query), **query.extra}
+        payload = with_extra(self._payload(query), query)
         body = decode((yield post_json(self, "search", payload, headers=self._headers())), self)
         items, notes = take_results(body, self.name)
         return SearchResponse(

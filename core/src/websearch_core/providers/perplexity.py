@@ -37,6 +37,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import COUNTRIES, LANGUAGES
 from websearch_core.provider._http import bearer
@@ -94,7 +95,7 @@ class Perplexity:
         return (yield from collect_pages(query, self, partial(self._page, query)))
 
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = {**self._payload(query, size), **query.extra}
+        payload = with_extra(self._payload(query, size), query)
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
         body = decode(response, self, meanings=_MEANINGS, kind=_kind)
         items, notes = take_results(body, self.name)

@@ -26,10 +26,10 @@ from websearch_core.provider import (
     as_object,
     as_text,
     decode,
-    drop_none,
     error_for,
     parse_images,
     provider,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._codes import COUNTRIES
@@ -92,9 +92,8 @@ class SearchApi:
             **google_filters(query, self),
             "engine": _ENGINES[topic],
             "page": number + 1 if number else None,
-            **query.extra,
         }
-        response = yield Request(url=f"{self.base_url}/search", params=drop_none(params), headers=bearer(self.api_key))
+        response = yield Request(url=f"{self.base_url}/search", params=with_extra(params, query), headers=bearer(self.api_key))
         body = decode(response, self, kind=_KINDS)
         problem = as_text(body.get("error"))
         if problem and not any(words in problem.lower() for words in _EMPTY):

@@ -28,9 +28,9 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    drop_none,
     parse_results,
     provider,
+    with_extra,
 )
 
 _FIELDS = "title,url,abstract,tldr,authors,publicationDate,year,venue,citationCount,externalIds,openAccessPdf"
@@ -91,10 +91,9 @@ class SemanticScholar:
             "offset": offset or None,
             "fields": _FIELDS,
             "publicationDateOrYear": f"{first or ''}:{last or ''}" if first or last else None,
-            **query.extra,
         }
         key = {"x-api-key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/paper/search", params=drop_none(params), headers=key)
+        return Request(url=f"{self.base_url}/paper/search", params=with_extra(params, query), headers=key)
 
 
 def _url(paper: Mapping[str, Any]) -> Any:

@@ -27,10 +27,10 @@ from websearch_core.provider import (
     as_object,
     as_text,
     decode,
-    drop_none,
     error_for,
     parse_images,
     provider,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._codes import COUNTRIES
@@ -102,10 +102,9 @@ class SerpApi:
             **google_filters(query, self),
             **_ENGINES[topic],
             "start": number * _PAGE or None,
-            **query.extra,
         }
         secret = {"api_key": self.api_key.get_secret_value()}
-        response = yield Request(url=f"{self.base_url}/search.json", params=drop_none(params), secret_params=secret)
+        response = yield Request(url=f"{self.base_url}/search.json", params=with_extra(params, query, join=","), secret_params=secret)
         body = decode(response, self, kind=_KINDS)
         problem = as_text(body.get("error"))
         failed = as_object(body.get("search_metadata")).get("status") == "Error"

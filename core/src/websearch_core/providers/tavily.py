@@ -45,6 +45,7 @@ from websearch_core.provider import (
     parse_usage,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import COUNTRY_NAMES
 from websearch_core.provider._declare import missing_field_error
@@ -186,7 +187,7 @@ class Tavily:
             "auto_parameters": self.auto_parameters,
             "exact_match": self.exact_match,
         }
-        return {name: value for name, value in payload.items() if value not in (None, [], False)} | query.extra
+        return with_extra({name: value for name, value in payload.items() if value not in ([], False)}, query)
 
     def _headers(self) -> dict[str, str]:
         return {"X-Tavily-Access-Mode": "keyless"} if self.keyless or self.api_key is None else bearer(self.api_key)

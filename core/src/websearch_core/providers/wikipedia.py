@@ -38,11 +38,11 @@ from websearch_core.provider import (
     codes,
     collect_pages,
     decode,
-    drop_none,
     error_for,
     find_language,
     parse_results,
     provider,
+    with_extra,
 )
 
 _KINDS: dict[str, type[ServiceError]] = {
@@ -135,9 +135,8 @@ class Wikipedia:
             "srprop": "snippet|timestamp",
             "format": "json",
             "formatversion": 2,
-            **query.extra,
         }
-        return Request(url=f"{wiki}/w/api.php", params=drop_none(params))
+        return Request(url=f"{wiki}/w/api.php", params=with_extra(params, query))
 
     def _body(self, response: Response) -> dict[str, Any]:
         if response.status == 403:

@@ -43,6 +43,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._dates import date_span
 from websearch_core.provider._declare import missing_field_error
@@ -114,7 +115,7 @@ class You:
         return (yield from collect_pages(query, self, partial(self._page, query)))
 
     def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        response = yield self._search_request({**self._payload(query, number, size), **query.extra})
+        response = yield self._search_request(with_extra(self._payload(query, number, size), query))
         body = decode(response, self, meanings=self._meanings())
         found = body.get("results")
         if not isinstance(found, dict) and not ("metadata" in body and found in (None, [])):
