@@ -8,7 +8,7 @@ import re
 _INLINE = "a|b|code|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr"
 _BLOCK = "article|blockquote|br|div|h[1-6]|li|ol|p|pre|section|table|ul"
 MARKUP = re.compile(rf"</?(?:({_INLINE})|{_BLOCK})\b[^<>]*>", re.IGNORECASE)
-_HIGHLIGHT = re.compile(r"<(?:(?P<begin>b|em|mark|strong)|span class=[^<>]*)>|</(?P<end>b|em|mark|span|strong)>", re.I)
+_HIGHLIGHT = re.compile(r"<(?:(?P<begin>b|em|mark|strong)|span class=[^<>]*)>|</(?P<end>b|em|mark|span|strong)>", re.IGNORECASE)
 
 
 def strip_highlights(text: str) -> str:

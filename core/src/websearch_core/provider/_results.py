@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -161,6 +162,13 @@ def check_success(answer: Any, provider: str, *, has_list: bool = True) -> None:
     if words is not None:
         message = f"{provider} search failed: the answer is an error"
         raise BadResponse(message, provider=provider, detail=redact(words, None) or None)
+
+
+def as_answer(value: Any) -> str | None:
+    """Return a direct answer as text: one that has the shape of a schema as JSON."""
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False) if value else None
+    return as_text(value)
 
 
 def join_names(value: Any, as_plain: Callable[[Any], str] = plain_text) -> str | None:

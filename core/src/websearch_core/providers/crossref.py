@@ -85,6 +85,8 @@ class Crossref:
                 snippet=_snippet,
                 published=_published,
                 author=_authors,
+                markup="html",
+                answer=message,
             )
             total = message.get("total-results")
             more = isinstance(total, int) and (number + 1) * size < total
@@ -133,9 +135,7 @@ def _published(item: Mapping[str, Any]) -> str | None:
     """Return the date of publication, whose month and day may be missing: ``{"date-parts": [[2026, 3]]}``."""
     parts = as_object(item.get("issued")).get("date-parts")
     day = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
-    numbers = [part for part in day[:3] if isinstance(part, int)]
-    year, month, day_of_month = [*numbers, *[1] * (3 - len(numbers))]
-    return f"{year:04}-{month:02}-{day_of_month:02}" if numbers else None
+    return "-".join(f"{part:02}" for part in day[:3] if isinstance(part, int)) or None
 
 
 def _authors(item: Mapping[str, Any]) -> list[str]:

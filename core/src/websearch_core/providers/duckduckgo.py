@@ -162,7 +162,7 @@ def _results(tree: LexborHTMLParser) -> tuple[SearchResult, ...]:
         }
         for row in tree.css(_ROWS)
     ]
-    return parse_results([row for row in rows if row["url"]], DuckDuckGo.name)
+    return parse_results([row for row in rows if row["url"]], DuckDuckGo.name, markup="html")
 
 
 def _html(node: LexborNode | None) -> str:
@@ -205,12 +205,12 @@ def _abstract(tree: LexborHTMLParser) -> str | None:
     box = tree.css_first("#zero_click_abstract")
     if box is None or _ABOUT_YOU.search(box.text()):
         return None
-    return plain_text(re.sub(r"<a\b(?:[^<]|<(?!a\b))*?</a>", " ", box.inner_html or "")) or None
+    return plain_text(re.sub(r"<a\b(?:[^<]|<(?!a\b))*?</a>", " ", box.inner_html or ""), "html") or None
 
 
 def _corrections(tree: LexborHTMLParser, query: SearchQuery) -> tuple[str, ...]:
     """Return the queries that the page proposes for a misspelled one."""
-    texts = [plain_text(link.inner_html) for link in tree.css("[id*=did_you_mean] a, [class*=spelling] a")]
+    texts = [plain_text(link.inner_html, "html") for link in tree.css("[id*=did_you_mean] a, [class*=spelling] a")]
     return tuple(dict.fromkeys(text for text in texts if text and text.casefold() != query.text.casefold()))
 
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import field
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import NonNegativeInt
 
@@ -69,7 +70,7 @@ from websearch_core.provider._results import take_first
 from websearch_core.provider.google import google_period
 
 _MAX_RESULTS = 100
-_CATEGORIES = {"academic": ["research"], "code": ["github"]}
+_CATEGORIES = {"academic": "research", "code": "developer"}
 _KINDS: dict[str, type[ServiceError]] = {  # by the words of the error, or its code
     "keyless": QuotaExhausted,
     "scrape_timeout": TimedOut,
@@ -90,9 +91,14 @@ class Firecrawl:
         api_key: Starts with ``fc-``.
         keyless: Use the free allowance without a key, even if a key is set.
         base_url: Where the server is.
+        category: Search only these pages: of an index for ``developer`` (issues, documentation) or ``gov``, files of
+            type ``pdf``, or about fourteen sites for ``research``. A query's ``topic`` takes precedence.
+        location: Search as from this place, such as ``San Francisco,California,United States``.
         scrape: Also scrape every result, for its text; costs a credit a page.
         only_main_content: Leave out navigation, headers and footers of a page.
         max_age: Fetch a page again if the copy is older than this, in milliseconds; 0 always. None is two days.
+        headers: Headers to send to the sites of pages that are read.
+        wait_for: Wait before reading a page, in milliseconds.
 
     """
 
@@ -124,9 +130,13 @@ class Firecrawl:
     api_key: Annotated[Key | None, Env("FIRECRAWL_API_KEY")] = None
     keyless: bool = False
     base_url: Annotated[BaseUrl, Env("FIRECRAWL_API_URL")] = "https://api.firecrawl.dev"
+    category: Annotated[Literal["developer", "gov", "pdf", "research"] | None, FoundFile()] = None
+    location: Annotated[str | None, FoundFile()] = None
     scrape: bool = False
     only_main_content: Annotated[bool, FoundFile()] = True
     max_age: NonNegativeInt | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+    wait_for: NonNegativeInt | None = None
 
     def __post_init__(self) -> None:
         """Require a key for the vendor's server, unless ``keyless`` is set."""
@@ -140,6 +150,8 @@ class Firecrawl:
 
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         payload = with_extra(self._payload(query, size), query)
+        if isinstance(payload.get("tbs"), list):
+            payload["tbs"] = ",".join(payload["tbs"])
         body = self._body((yield self._request("search", payload)), "search")
         data = body.get("data")
         section = "news" if query.topic == "news" else "web"
@@ -154,6 +166,7 @@ class Firecrawl:
                 snippet=("description", "snippet", "metadata.description"),
                 content="markdown",
                 published=("date", "metadata.publishedTime"),
+                answer=body,
             ),
             provider=self.name,
             images=parse_images(as_object(data).get("images"), url="imageUrl", description="title", page_url="url"),
@@ -166,9 +179,15 @@ class Firecrawl:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = drop_none({"url": serialize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
-        payload["onlyMainContent"] = self.only_main_content
-        body = self._body((yield self._request("scrape", payload, target=url)), "read")
+        payload = {
+            "url": serialize(url),
+            "formats": ["markdown", "links"],
+            "maxAge": self.max_age,
+            "onlyMainContent": self.only_main_content,
+            "headers": dict(self.headers) or None,
+            "waitFor": self.wait_for,
+        }
+        body = self._body((yield self._request("scrape", drop_none(payload), target=url)), "read")
         data = as_object(body.get("data"))
         about = {name: take_first(value) for name, value in as_object(data.get("metadata")).items()}
         status = as_number(about.get("statusCode"))
@@ -194,18 +213,20 @@ class Firecrawl:
         )
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
-        return drop_none({
+        category = _CATEGORIES.get(query.topic, self.category)
+        return {
             "query": query.text,
             "limit": size,
             "sources": ["news" if query.topic == "news" else "web", *(["images"] if query.images else [])],
-            "categories": _CATEGORIES.get(query.topic),
+            "categories": [category] if category else None,
             "includeDomains": list(query.allowed_domains) or None,
             "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
             "tbs": google_period(query),
             "country": find_country(query, self),
+            "location": self.location,
             "safe": query.safe_search in {"moderate", "strict"} or None,
             "scrapeOptions": {"formats": ["markdown"]} if self.scrape else None,
-        })  # fmt: skip
+        }
 
     def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> Request:
         headers = bearer(self.api_key) if self.api_key and not self.keyless else {}

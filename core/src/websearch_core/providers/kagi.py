@@ -98,7 +98,7 @@ class Kagi:
         """Search, page by page until the limit is reached."""
         check_options(query, self)
         images = (yield from self._images(query)) if query.images else ()
-        found = yield from collect_pages(query, self, partial(self._page, query))
+        found = yield from collect_pages(query, self, partial(self._page, query), is_short=True)
         return found.model_copy(update={"images": images})
 
     def read(self, url: str, /) -> Flow[Page]:
@@ -132,9 +132,9 @@ class Kagi:
         direct = next(iter(as_objects(data.get("direct_answer"))), {})
         page = SearchResponse(
             query=query.text,
-            results=parse_results(data.get(workflow) or [], self.name, published="time"),
+            results=parse_results(data.get(workflow) or [], self.name, published="time", markup="html", answer=body),
             provider=self.name,
-            answer=plain_text(direct.get("snippet")) or plain_text(direct.get("title")) or None,
+            answer=plain_text(direct.get("snippet"), "html") or plain_text(direct.get("title"), "html") or None,
             suggestions=tuple(filter(None, map(_suggestion, as_objects(data.get("related_search"))))),
             request_id=as_text(as_object(body.get("meta")).get("id") or as_object(body.get("meta")).get("trace")),
             raw=body,
@@ -144,8 +144,9 @@ class Kagi:
     def _images(self, query: SearchQuery) -> Flow[tuple[Image, ...]]:
         body = yield from self._ask(with_extra(self._payload(query, "images", query.limit), query))
         return parse_images(
-            body["data"].get("image"), url=("image.url", "props.image_url"), description="title", page_url="url"
-        )
+            body["data"].get("image"), url=("image.url", "props.image_url"), description="title", page_url="url",
+            markup="html",
+        )  # fmt: skip
 
     def _payload(self, query: SearchQuery, workflow: str, size: int) -> dict[str, Any]:
         after = date_range(query)[0] if query.time_range == "year" else query.after
@@ -183,4 +184,4 @@ class Kagi:
 
 
 def _suggestion(result: Mapping[str, Any]) -> str:
-    return plain_text(result.get("title")) or plain_text(as_object(result.get("props")).get("question"))
+    return plain_text(result.get("title"), "html") or plain_text(as_object(result.get("props")).get("question"), "html")

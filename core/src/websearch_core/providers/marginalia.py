@@ -70,9 +70,13 @@ class Marginalia:
                 "nsfw": None if query.safe_search is None else int(query.safe_search != "off"),
             }
             key = self.api_key.get_secret_value() if self.api_key else "public"
-            response = yield Request(url=f"{self.base_url}/search", params=with_extra(params, query), headers={"API-Key": key})
+            response = yield Request(
+                url=f"{self.base_url}/search", params=with_extra(params, query), headers={"API-Key": key}
+            )
             body = decode(response, self)
-            results = parse_results(body.get("results"), self.name, snippet="description", score="quality")
+            results = parse_results(
+                body.get("results"), self.name, snippet="description", score="quality", markup="entities", answer=body
+            )
             pages = as_number(body.get("pages"))
             more = len(results) >= size if pages is None else number + 1 < pages
             return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more

@@ -92,6 +92,8 @@ class OpenAlex:
                 score="relevance_score",
                 published="publication_date",
                 author=_authors,
+                markup="html",
+                answer=body,
             )
             meta = as_object(body.get("meta"))
             total = meta.get("count")

@@ -148,13 +148,13 @@ class Parallel:
             "location": find_country(query, self),
             "source_policy": drop_none(sources) or None,
         }
-        return drop_none({
+        return {
             "objective": query.text,
             "search_queries": [_shorten(query.text)],
             "mode": self.mode,
             "max_chars_total": self.max_chars_total,
             "advanced_settings": drop_none(settings) or None,
-        })  # fmt: skip
+        }
 
     def _headers(self) -> dict[str, str]:
         return {"X-Api-Key": self.api_key.get_secret_value()}

@@ -31,7 +31,6 @@ from websearch_core.provider import (
     check_options,
     collect_pages,
     decode,
-    drop_none,
     find_country,
     find_language,
     parse_results,
@@ -111,7 +110,7 @@ class Perplexity:
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
         language = find_language(query, self)
-        return drop_none({
+        return {
             "query": query.text,
             "max_results": size,
             "max_tokens": self.max_tokens,
@@ -123,7 +122,7 @@ class Perplexity:
             "search_after_date_filter": f"{query.after:%m/%d/%Y}" if query.after else None,
             "search_before_date_filter": f"{query.before:%m/%d/%Y}" if query.before else None,
             "search_mode": _MODES.get(query.topic),
-        })  # fmt: skip
+        }
 
     def _domains(self, query: SearchQuery) -> list[str]:
         """Return the domain filter: allowed domains, or blocked ones, which have a minus sign; never both."""

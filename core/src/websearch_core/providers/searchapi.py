@@ -33,7 +33,7 @@ from websearch_core.provider import (
     with_sites,
 )
 from websearch_core.provider._codes import COUNTRIES
-from websearch_core.provider._http import bearer, find_kind
+from websearch_core.provider._http import bearer, find_kind, find_message
 from websearch_core.provider.google import (
     GOOGLE_RESULT_LANGUAGES,
     find_google,
@@ -93,9 +93,11 @@ class SearchApi:
             "engine": _ENGINES[topic],
             "page": number + 1 if number else None,
         }
-        response = yield Request(url=f"{self.base_url}/search", params=with_extra(params, query), headers=bearer(self.api_key))
+        response = yield Request(
+            url=f"{self.base_url}/search", params=with_extra(params, query), headers=bearer(self.api_key)
+        )
         body = decode(response, self, kind=_KINDS)
-        problem = as_text(body.get("error"))
+        problem = find_message(body.get("error"))
         if problem and not any(words in problem.lower() for words in _EMPTY):
             raise error_for(response, self, detail=problem, kind=find_kind(problem, _KINDS) or Unavailable)
         return body

@@ -76,8 +76,9 @@ class SemanticScholar:
             body = decode(response, self)
             items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
             results = parse_results(
-                items, self.name, url=_url, snippet=("abstract", "tldr.text"), published=_published, author="authors"
-            )
+                items, self.name, url=_url, snippet=("abstract", "tldr.text"), published=_published, author="authors",
+                answer=body,
+            )  # fmt: skip
             page = SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
             return page, isinstance(body.get("next"), int)
 
@@ -102,5 +103,4 @@ def _url(paper: Mapping[str, Any]) -> Any:
 
 
 def _published(paper: Mapping[str, Any]) -> Any:
-    year = paper.get("year")
-    return paper.get("publicationDate") or (f"{year}-01-01" if isinstance(year, int) else None)
+    return paper.get("publicationDate") or str(paper.get("year") or "")

@@ -106,6 +106,8 @@ class StackExchange:
                 snippet_length=600,
                 published="creation_date",
                 author="owner.display_name",
+                markup="html",
+                answer=body,
             )
             page = SearchResponse(
                 query=query.text,

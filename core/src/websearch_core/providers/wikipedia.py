@@ -51,8 +51,6 @@ _KINDS: dict[str, type[ServiceError]] = {
     "cirrussearch-backend-error": Unavailable, "cirrussearch-too-busy-error": Unavailable,
 }  # fmt: skip
 
-_REFUSED = 'Wikimedia wants to know who runs a program: WebSearch(http=Http(contact="https://bot.example/about"))'
-
 
 @provider
 class Wikipedia:
@@ -106,12 +104,15 @@ class Wikipedia:
             rewritten = as_text(about.get("rewrittenquery"))
             page = SearchResponse(
                 query=query.text,
-                results=parse_results(items, self.name, url=lambda item: _url(wiki, item), published="timestamp"),
+                results=parse_results(
+                    items, self.name, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
+                    answer=body,
+                ),
                 provider=self.name,
                 suggestions=tuple(filter(None, [as_text(about.get("suggestion")), rewritten])),
                 notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else (),
                 raw=body,
-            )
+            )  # fmt: skip
             return page, isinstance(body.get("continue"), dict)
 
         return (yield from collect_pages(query, self, fetch))
@@ -139,8 +140,6 @@ class Wikipedia:
         return Request(url=f"{wiki}/w/api.php", params=with_extra(params, query))
 
     def _body(self, response: Response) -> dict[str, Any]:
-        if response.status == 403:
-            raise error_for(response, self, hint=_REFUSED)
         body = decode(response, self)
         error = as_object(body.get("error"))
         if error:

@@ -66,6 +66,7 @@ class You:
         keyless_url: Where the search without a key is.
         livecrawl: Also return the text of every result; costs extra, and needs a key.
         max_age: Fetch a page again if the copy is older than this, in seconds; 0 always. None is any age.
+        boost_domains: Rank results from these domains higher. Has no effect with ``allowed_domains``.
 
     """
 
@@ -103,6 +104,7 @@ class You:
     keyless_url: BaseUrl = "https://api.you.com/v1/agents"
     livecrawl: bool = False
     max_age: Annotated[int | None, FoundFile()] = None
+    boost_domains: Annotated[tuple[str, ...], FoundFile()] = ()
 
     def __post_init__(self) -> None:
         """Require a key, unless ``keyless`` is set."""
@@ -126,7 +128,7 @@ class You:
             query=query.text,
             results=parse_results(
                 [*web, *news], self.name, snippet=_snippet, content="contents.markdown",
-                published="page_age", author="authors",
+                published="page_age", author="authors", markup="entities", answer=body,
             ),
             provider=self.name,
             request_id=as_text(about.get("search_uuid")),
@@ -167,7 +169,7 @@ class You:
         return as_objects(body["results"])
 
     def _payload(self, query: SearchQuery, number: int, size: int) -> dict[str, Any]:
-        return drop_none({
+        return {
             "query": query.text,
             "count": size,
             "offset": number or None,
@@ -177,9 +179,10 @@ class You:
             "safesearch": query.safe_search,
             "include_domains": list(query.allowed_domains) or None,
             "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
+            "boost_domains": list(() if query.allowed_domains else self.boost_domains) or None,
             "livecrawl": "all" if self.livecrawl else None,
             "livecrawl_formats": ["markdown"] if self.livecrawl else None,
-        })  # fmt: skip
+        }
 
     def _search_request(self, payload: dict[str, Any]) -> Request:
         if self.keyless or self.api_key is None:
