@@ -38,7 +38,7 @@ def request_of(provider=FIRECRAWL, **options):
         ({"safe_search": "strict"}, "safe", True),
         ({"topic": "news"}, "sources", ["news"]),
         ({"topic": "academic"}, "categories", ["research"]),
-        ({"topic": "code"}, "categories", ["github"]),
+        ({"topic": "code"}, "categories", ["developer"]),
         ({"images": True}, "sources", ["web", "images"]),
         ({"extra": {"location": "Bergen"}}, "location", "Bergen"),
     ],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from websearch_core.errors import (
-    AuthenticationError,
     BadRequest,
     BadResponse,
+    Blocked,
     ConfigurationError,
     Unavailable,
     UnsupportedOption,
@@ -146,7 +146,7 @@ def test_a_result_without_url_is_left_out():
 
 @pytest.mark.parametrize("body", ["<!doctype html><title>403 Forbidden", "Forbidden", ""])
 def test_the_error_for_disabled_json_says_how_to_enable_it(body):
-    with pytest.raises(AuthenticationError, match="add json under 'search: formats:'"):
+    with pytest.raises(Blocked, match="add json under 'search: formats:'"):
         play(SEARXNG.search(SearchQuery.of("kelp")), reply(body, 403))
 
 

@@ -1,4 +1,4 @@
-"""Markup in what should be plain text: left by careless sources, or the marks of a service around words of a query."""
+"""Markup that careless sources leave in what should be plain text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 _INLINE = "a|b|code|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr"
 _BLOCK = "article|blockquote|br|div|h[1-6]|li|ol|p|pre|section|table|ul"
 MARKUP = re.compile(rf"</?(?:({_INLINE})|{_BLOCK})\b[^<>]*>", re.IGNORECASE)
-_HIGHLIGHT = re.compile(r"<(?:(?P<begin>b|em|mark|strong)|span class=[^<>]*)>|</(?P<end>b|em|mark|span|strong)>", re.IGNORECASE)
+_HIGHLIGHT = re.compile(r"<(/?)(b|em|mark|span|strong)(?: class=[^<>]*)?>", re.IGNORECASE)
 
 
 def strip_highlights(text: str) -> str:
@@ -20,9 +20,10 @@ def strip_highlights(text: str) -> str:
     marks: list[tuple[int, int]] = []
     opened: dict[str, list[tuple[int, int]]] = {}
     for tag in _HIGHLIGHT.finditer(text) if "</" in text else ():
-        if not tag["end"]:
-            opened.setdefault((tag["begin"] or "span").lower(), []).append(tag.span())
-        elif before := opened.get(tag["end"].lower()):
+        before = opened.setdefault(tag[2].lower(), [])
+        if not tag[1]:
+            before.append(tag.span())
+        elif before:
             begin = before.pop()
             marks += [begin, tag.span()] if begin[1] < tag.start() else []
     marks.sort()

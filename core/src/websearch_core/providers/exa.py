@@ -117,6 +117,7 @@ class Exa:
         free_allowance="USD 20 once, and USD 10 a month",
         price="USD 7 per 1,000 searches of up to 10 results, USD 1 per 1,000 pages",
         as_of="2026-11",
+        compared="exa-py 2.28.0, 2026-11-23",
     )
 
     api_key: Annotated[Key, Env("EXA_API_KEY")]

@@ -125,6 +125,7 @@ class Firecrawl:
             Price(verb="read", credits=1, size=1),
         ),
         as_of="2026-08",
+        compared="firecrawl-py 4.55.0, 2026-11-23",
     )
 
     api_key: Annotated[Key | None, Env("FIRECRAWL_API_KEY")] = None

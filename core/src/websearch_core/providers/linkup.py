@@ -85,6 +85,7 @@ class Linkup:
         free_allowance="USD 20 a month for eligible accounts",
         price="USD 5 per 1,000 searches, USD 50 deep; USD 1 per 1,000 pages",
         as_of="2026-10",
+        compared="linkup-sdk 0.24.0, 2026-11-23",
     )
 
     api_key: Annotated[Key, Env("LINKUP_API_KEY")]

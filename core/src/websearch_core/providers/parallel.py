@@ -84,6 +84,7 @@ class Parallel:
         free_allowance="USD 5 a month",
         price="USD 5 per 1,000 searches of up to 10 results, turbo and fast USD 1; USD 1 per 1,000 pages",
         as_of="2026-08",
+        compared="parallel-web 1.3.7, 2026-11-23",
     )
 
     api_key: Annotated[Key, Env("PARALLEL_API_KEY")]

@@ -81,6 +81,7 @@ class Perplexity:
         price="USD 5 per 1,000 requests",
         prices=(Price(usd=0.005, by_request=True),),
         as_of="2026-10",
+        compared="perplexityai 0.46.1, 2026-11-23",
     )
 
     api_key: Annotated[Key, Env("PERPLEXITY_API_KEY", "PPLX_API_KEY")]

@@ -102,7 +102,7 @@ class SerpApi:
             raise UnsupportedOption(message, options=sorted(refused), provider=self.name)
         return (yield from search_google(query, self, self._ask, self._find_items, _find_images))
 
-    def find_engines(self, result: SearchResult, /) -> tuple[str, ...]:
+    def find_engines(self, _: SearchResult, /) -> tuple[str, ...]:
         """Return the search engine behind a result."""
         return (self.engine.removesuffix("_light"),)
 

@@ -108,6 +108,7 @@ class Tavily:
             Price(verb="read", usd=0.008, credits=1, size=5),
         ),
         as_of="2026-06",
+        compared="tavily-python 0.8.5, 2026-11-23",
     )
 
     api_key: Annotated[Key | None, Env("TAVILY_API_KEY")] = None

@@ -96,6 +96,7 @@ class You:
         free_allowance="USD 100 once; keyless: about 100 searches a day per address",
         price="USD 5 per 1,000 searches, USD 1 per 1,000 pages",
         as_of="2026-10",
+        compared="youdotcom 3.6.0, 2026-11-23",
     )
 
     api_key: Annotated[Key | None, Env("YDC_API_KEY", "YOUDOTCOM_API_KEY", "YOUCOM_API_KEY")] = None
