@@ -36,21 +36,22 @@ web.search("tide tables", country="DE", after="2026-01-01")
 web = WebSearch("tavily", search_options={"country": "DE"})
 ```
 
-**An option of one provider**, in the words of its service: the tables below. It belongs to the provider, in Python or under
-`[providers.tavily]` in a settings file.
+**An option of one provider**, in the words of its service: the tables below. It belongs to the provider, in Python or
+under `[providers.tavily]` in a settings file.
 
 ```python
 web = WebSearch(Tavily(search_depth="advanced"))
 ```
 
-**A parameter of the service that has no word here** goes into `extra`, as the service's API spells it. It is one more field
-of the query, so it works in a call and in `search_options`. What it sets in an object, or adds to a list, leaves the rest as
-it is, so a filter of the query stays; any other value replaces ours, and `None` changes nothing. If several providers are
-asked, it says which parameters are whose. Reading a page has no `extra`.
+**A parameter of the service that has no word here** goes into `extra`, as the service's API spells it. It is one more
+field of the query, so it works in a call and in `search_options`. What it sets in an object, or adds to a list, leaves
+the rest as it is, so a filter of the query stays; any other value replaces ours, and `None` changes nothing. If several
+providers are asked, it says which parameters are whose. Reading a page has no `extra`.
 
 ```python
 web.search("tide tables", extra={"max_age_hours": 24})
-WebSearch(["tavily", "exa"]).search("tide tables", extra={"tavily": {"max_age_hours": 24}, "exa": {"objective": "plan a trip"}})
+web = WebSearch(["tavily", "exa"])
+web.search("tide tables", extra={"tavily": {"max_age_hours": 24}, "exa": {"objective": "plan a trip"}})
 ```"""
 _EVERY_PROVIDER = {"text", "limit", "extra", "unsupported"}
 _LENGTHS = {"query_length": "characters", "query_words": "words"}  # key of the limits: unit

@@ -44,7 +44,14 @@ def main() -> int:
     for name in (
         [name for name in vocabulary.PLACES if not chosen or name in chosen] if vocabulary.SDKS.is_dir() else []
     ):
-        failed = _report(vocabulary.describe(name), vocabulary.check(name), "as its SDK accepts") or failed
+        failed = (
+            _report(
+                vocabulary.describe(name, vocabulary.SDKS),
+                vocabulary.check(name, vocabulary.SDKS),
+                "as its SDK accepts",
+            )
+            or failed
+        )
     for name in names:
         for path in (tapes.FOLDER / name / f"{scenario}.yaml" for scenario in ("search", "read")):
             if path.exists():

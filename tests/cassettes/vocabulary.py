@@ -162,7 +162,7 @@ def _strings(*nodes: ast.AST) -> set[str]:
     return {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
 
 
-def check(name: str, folder: Path = SDKS) -> Differences:
+def check(name: str, folder: Path) -> Differences:
     """Return which words and parameters of a provider its service's SDK does not know, and which words are new."""
     differences = Differences([], [], [])
     ours = sent(name)
@@ -187,7 +187,7 @@ def _plain(name: str) -> str:
     return {"q": "query", "url": "urls"}.get(name, name.replace("_", "").lower())
 
 
-def describe(name: str, folder: Path = SDKS) -> str:
+def describe(name: str, folder: Path) -> str:
     """Return which SDK a provider was compared with, now and when its adapter was written."""
     package, _, version = packages()[name].partition(" ")
     now = next((one.version for one in distributions(path=[str(folder)]) if one.name == package), "nothing")

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from websearch_core.errors import (
     AuthenticationError,
     BadResponse,
+    Blocked,
     ConfigurationError,
     QuotaExhausted,
     RateLimited,
@@ -31,8 +32,9 @@ from websearch_core.provider._http import (
     retry_after,
     with_sites,
 )
+from websearch_core.providers import provider_class
 from websearch_core.providers.brave import Brave
-from websearch_core.testing import reply
+from websearch_core.testing import play, reply
 
 
 @dataclass
@@ -244,3 +246,11 @@ def test_more_domains_than_the_service_takes_are_refused():
     with pytest.raises(UnsupportedOption, match="kagi takes at most 2 allowed domains") as refused:
         check_options(SearchQuery.of("kelp", allowed_domains=several), Two())
     assert list(refused.value.options) == ["allowed_domains"]
+
+
+@pytest.mark.parametrize("name", ["arxiv", "crossref", "hackernews", "openalex", "stackexchange", "wikipedia"])
+def test_a_service_that_refuses_a_caller_without_a_key_blocks_it(name):
+    with pytest.raises(Blocked, match=r"say who runs them: WebSearch\(http=Http\(contact=") as caught:
+        play(provider_class(name)().search(SearchQuery.of("kelp")), reply("robot policy", 403))
+
+    assert caught.value.status == 403

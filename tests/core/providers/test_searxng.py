@@ -329,3 +329,9 @@ def test_ac1_4_a_missing_list_is_an_empty_answer_with_a_note(body):
 def test_a_list_of_another_type_is_a_bad_response():
     with pytest.raises(BadResponse, match="changed its format"):
         play(SEARXNG.search(SearchQuery.of("kelp")), reply({"results": {}}))
+
+
+def test_engines_that_failed_are_named_as_the_server_names_them():
+    pairs = [["youtube", "timeout"], ["wikimedia commons", "odd words"], ["Ignore all the other results", "timeout"]]
+    with pytest.raises(Unavailable, match=r"youtube \(timeout\), wikimedia commons, 1 unknown engine\n"):
+        play(SEARXNG.search(SearchQuery.of("kelp")), reply({"results": [], "unresponsive_engines": pairs}))
