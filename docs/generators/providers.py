@@ -32,14 +32,19 @@ _PLACES = """\
 **A field of the query**, in words that all services share: the columns above. It belongs to a call, or to every search.
 
 ```python
-web.search("tide tables", country="DE", after="2026-01-01")
+from websearch_core import WebSearch
+
 web = WebSearch("tavily", search_options={"country": "DE"})
+web.search("tide tables", after="2026-01-01")
 ```
 
 **An option of one provider**, in the words of its service: the tables below. It belongs to the provider, in Python or
 under `[providers.tavily]` in a settings file.
 
 ```python
+from websearch_core import WebSearch
+from websearch_core.providers import Tavily
+
 web = WebSearch(Tavily(search_depth="advanced"))
 ```
 
@@ -49,10 +54,27 @@ the rest as it is, so a filter of the query stays; any other value replaces ours
 providers are asked, it says which parameters are whose. Reading a page has no `extra`.
 
 ```python
-web.search("tide tables", extra={"max_age_hours": 24})
+from websearch_core import WebSearch
+
+WebSearch("tavily").search("tide tables", extra={"max_age_hours": 24})
+
 web = WebSearch(["tavily", "exa"])
 web.search("tide tables", extra={"tavily": {"max_age_hours": 24}, "exa": {"objective": "plan a trip"}})
 ```"""
+_IN_EXTRA = {  # parameters of a service that have no word here, of those that change what a search finds or returns
+    "brave": "spellcheck result_filter ui_lang units",
+    "exa": "objective systemPrompt outputSchema additionalQueries includeText excludeText contents.subpages",
+    "firecrawl": "highlights scrapeOptions timeout enterprise",
+    "kagi": "lens_id",
+    "linkup": "outputType structuredOutputSchema includeSources includeInlineCitations",
+    "parallel": "search_queries session_id advanced_settings.excerpt_settings advanced_settings.fetch_policy",
+    "perplexity": "search_context_size search_type last_updated_after_filter last_updated_before_filter",
+    "searxng": "categories",
+    "serpapi": "device",
+    "serper": "location autocorrect",
+    "tavily": "include_domains_mode max_age_hours fetch_timeout cache_fallback",
+    "you": "crawl_timeout extraction",
+}
 _EVERY_PROVIDER = {"text", "limit", "extra", "unsupported"}
 _LENGTHS = {"query_length": "characters", "query_words": "words"}  # key of the limits: unit
 
@@ -61,7 +83,10 @@ def write_page() -> str:
     """Return what docs/providers.md should say."""
     classes = {name: provider_class(name) for name in known()}
     head = ["# Providers", "Written by `make docs` from the providers themselves.", _query_options(classes), _OPTIONS]
-    head += [_FOUND, _PLACES]
+    names = [
+        [f"[`{name}`](#{name})", ", ".join(f"`{one}`" for one in words.split())] for name, words in _IN_EXTRA.items()
+    ]
+    head += [_FOUND, _PLACES, "Among them are:", make_table(["", "in `extra`"], names, "ll")]
     return "\n\n".join(head + [_section(name, cls) for name, cls in classes.items()]) + "\n"
 
 

@@ -358,7 +358,7 @@ def test_a_short_page_is_not_topped_up():
 
 
 def test_an_error_under_a_success_is_a_bad_response():
-    with pytest.raises(BadResponse, match="the answer is an error"):
+    with pytest.raises(BadResponse, match="an error instead of results"):
         play(BRAVE.search(SearchQuery.of("kelp")), reply({"error": "Internal error"}))
 
 

@@ -56,7 +56,18 @@ _NUMBER = r"\s*-?[0-9]{1,18}(\.[0-9]{1,18})?\s*"
 _MAX_DETAIL_LENGTH = 200
 _MAX_UNITS = 20
 _DAY = 86_400.0
-_MESSAGES = ("message", "msg", "detail", "error_message", "error_description", "error", "errors", "title", "reason")
+_MESSAGES = (
+    "message",
+    "msg",
+    "detail",
+    "error_message",
+    "error_description",
+    "error",
+    "errors",
+    "title",
+    "reason",
+    "info",
+)
 _FAILED = {"error", "fail", "failed", "failure"}
 _MOST_NESTED = 4
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
@@ -150,6 +161,7 @@ def decode(
     meanings: Meanings | None = None,
     detail: Callable[[Any], Any] | None = None,
     kind: Callable[[Any], type[ServiceError] | None] | Kinds = MappingProxyType({}),
+    nothing: Iterable[str] = (),
 ) -> dict[str, Any]:
     """
     Return the JSON object in *response*, or raise the error that its status means.
@@ -163,32 +175,38 @@ def decode(
             one there.
         kind: Finds the class of the error in that body, where it is more accurate than the status; else None. Or the
             phrases that tell the class in the service's message, for `find_kind`.
+        nothing: Phrases of messages that say that a search found nothing, which is not an error.
 
     Raises:
         TooLarge: The body was cut at the size limit.
-        BadResponse: It is not a JSON object.
+        BadResponse: It is not a JSON object, or, of a search, an error instead of results.
         ServiceError: The status is not a success.
 
     """
-    if not 200 <= response.status < 300:
-        body = as_json(response)
-        message = find_message(body)
-        if not body and response.media_type == "text/plain":
-            message = response.content[:1000].decode("utf-8", "replace")
+
+    def error(body: Any, message: str | None, hint: str = "") -> ServiceError:
         words = (detail(body) if body and detail else None) or message
         found = find_kind(message, kind) if isinstance(kind, Mapping) else kind(body) if body else None
-        raise error_for(response, provider, verb=verb, meanings=meanings, detail=words, kind=found)
+        return error_for(response, provider, verb=verb, meanings=meanings, detail=words, hint=hint, kind=found)
+
+    if not 200 <= response.status < 300:
+        body = as_json(response)
+        is_words = not body and response.media_type == "text/plain"
+        raise error(body, response.content[:1000].decode("utf-8", "replace") if is_words else find_message(body))
     if response.truncated:
         raise TooLarge(f"{provider.name} {verb} failed: the answer is too large", provider=provider.name)
     try:
         body = response.json()
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as cause:
         named = response.media_type if response.media_type in _NAMED_TYPES else "something else"
         what = "broken JSON" if "json" in response.media_type else f"not JSON but {named}"
         message = f"{provider.name} {verb} failed: the answer is {what}"
-        raise BadResponse(message, provider=provider.name, status=response.status) from error
+        raise BadResponse(message, provider=provider.name, status=response.status) from cause
     if not isinstance(body, dict):
         raise unexpected_format(provider.name, verb)
+    words = find_failure(body) if verb == "search" else None
+    if words is not None and not any(phrase in words.lower() for phrase in nothing):
+        raise error(body, words, "an error instead of results")
     return body
 
 
@@ -217,22 +235,25 @@ def find_message(body: Any, depth: int = _MOST_NESTED) -> str | None:
     return next((words for one in inner if (words := find_message(one, depth - 1))), None) if depth else None
 
 
-def find_failure(body: Any, *, messages: bool = False) -> str | None:
+def find_failure(body: Mapping[str, Any]) -> str | None:
     """
-    Return what the JSON body of a success says about a failure; empty if it says only that, None if it says nothing.
+    Return what the body of a success says about a failure; empty if only that it is one, None if it is none.
 
-    Args:
-        body: The decoded body.
-        messages: Whether a message is a failure, too: in a body without results.
-
+    That is an error beside no results; or a message, if there is not even an empty list.
     """
-    record = as_object(body)
-    errors = [record.get(name) for name in ("error", "errors", "error_message", "error_code")]
-    codes = [as_number(record.get(name)) or 0 for name in ("status", "statusCode", "code", "error_code")]
-    failed = any(400 <= code < 600 for code in codes) or str(record.get("status")).lower() in _FAILED
-    if failed or any(errors) or record.get("success") is False:
-        return find_message(record) or ""
-    return find_message({name: record.get(name) for name in _MESSAGES}) if messages else None
+    rest = {name: value for name, value in body.items() if name not in {"error", "errors"}}
+    if any(value and isinstance(value, list) for one in (rest, *rest.values()) for value in as_object(one).values()):
+        return None
+    codes = [as_number(body.get(name)) or 0 for name in ("status", "statusCode", "code", "error_code")]
+    if (
+        any(body.get(name) for name in ("error", "errors", "error_message", "error_code"))
+        or any(400 <= code < 600 for code in codes)
+        or str(body.get("status")).lower() in _FAILED
+        or body.get("success") is False
+    ):
+        return find_message(body) or ""
+    has_parts = any(isinstance(value, dict | list) for name, value in body.items() if name not in _MESSAGES)
+    return None if has_parts else find_message(body)
 
 
 def find_kind(words: Any, kinds: Kinds) -> type[ServiceError] | None:

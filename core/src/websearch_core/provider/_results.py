@@ -13,10 +13,9 @@ from .._text.dates import count_back, find_words, parse_date
 from .._text.invisible import is_printable_ascii, strip_invisible
 from .._text.markup import strip_highlights, strip_markup
 from .._text.urls import is_web_url
-from ..errors import BadResponse
 from ..models import Image, SearchQuery, SearchResult
 from ..models._domains import Domains
-from ._http import as_number, as_object, as_objects, as_text, find_failure, redact, unexpected_format
+from ._http import as_number, as_object, as_objects, as_text, unexpected_format
 
 _MAX_AUTHORS = 100
 _MAX_NAME = 300  # characters
@@ -55,7 +54,6 @@ def parse_results(
     content: Getter = lambda _: None,
     snippet_length: int | None = None,
     markup: Markup = "highlights",
-    answer: Any = None,
 ) -> tuple[SearchResult, ...]:
     """
     Parse a service's list of results leniently: every item with a usable URL is a result.
@@ -76,14 +74,11 @@ def parse_results(
         snippet_length: Cut longer snippets: for services that send a whole text where others send an extract.
         markup: What titles, snippets and names have besides plain text, in which a tag or an entity is meant to be
             read: only ``highlights``, the marks around words of the query; also ``entities``; or they are ``html``.
-        answer: The whole answer. If the list is missing or empty, it may say that the service failed.
 
     Raises:
-        BadResponse: It is not a list, none of its items looks like a result, or the answer is an error.
+        BadResponse: It is not a list, or none of its items looks like a result.
 
     """
-    if not items:
-        check_success(answer, provider)
     if not isinstance(items, list):
         raise unexpected_format(provider)
     as_plain = partial(plain_text, markup=markup)
@@ -130,38 +125,17 @@ def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[A
         key: Where the list is; a path of keys, ``web.results``.
 
     Raises:
-        BadResponse: *body*, or what is at *key*, has another type, or there is an error instead.
+        BadResponse: *body*, or what is at *key*, has another type.
 
     """
     items = body
     for name in key.split("."):
         items = items.get(name) if isinstance(items, dict) else items
-    if not items:
-        check_success(body, provider, has_list=items is not None)
     if items is None:
         return [], (f"{provider}'s answer held no list of results",)
     if not isinstance(items, list):
         raise unexpected_format(provider)
     return items, ()
-
-
-def check_success(answer: Any, provider: str, *, has_list: bool = True) -> None:
-    """
-    Check that an answer without results, whose status is a success, does not say that the service failed.
-
-    Args:
-        answer: The decoded answer.
-        provider: The name of the provider.
-        has_list: Whether it has a list of results. If not, a message is an error, too.
-
-    Raises:
-        BadResponse: It does.
-
-    """
-    words = find_failure(answer, messages=not has_list)
-    if words is not None:
-        message = f"{provider} search failed: the answer is an error"
-        raise BadResponse(message, provider=provider, detail=redact(words, None) or None)
 
 
 def as_answer(value: Any) -> str | None:
@@ -181,12 +155,7 @@ def join_names(value: Any, as_plain: Callable[[Any], str] = plain_text) -> str |
 
 
 def parse_images(
-    items: Any,
-    *,
-    url: Getter = "url",
-    description: Getter = "description",
-    page_url: Getter = "page_url",
-    markup: Markup = "highlights",
+    items: Any, *, url: Getter = "url", description: Getter = "description", page_url: Getter = "page_url"
 ) -> tuple[Image, ...]:
     """
     Parse a service's list of images leniently; anything but a list has none.
@@ -196,7 +165,6 @@ def parse_images(
         url: Where the URL of the image is; items whose URL is not absolute http(s) are left out.
         description: Where the description is.
         page_url: Where the URL of the page with the image is.
-        markup: What the description has besides plain text, as for `parse_results`.
 
     """
     find_url, find_description, find_page = map(_finder, (url, description, page_url))
@@ -207,7 +175,7 @@ def parse_images(
         if isinstance(address, str) and is_web_url(address := _absolute(address)):
             page = find_page(record)
             page = page if isinstance(page, str) and is_web_url(page) else None
-            text = plain_text(find_description(record), markup)
+            text = plain_text(find_description(record))
             images.setdefault(address, Image(url=address, description=text, page_url=page))
     return tuple(images.values())
 

@@ -33,7 +33,6 @@ from websearch_core.provider import (
     codes,
     collect_pages,
     decode,
-    error_for,
     find_country,
     find_language,
     parse_images,
@@ -201,23 +200,12 @@ class Brave:
         except ServiceError as error:
             return found.with_notes(f"brave failed to find images ({error.code})", partial=True)
         where = ("properties.url", "thumbnail.src")  # of the image itself
-        images = parse_images(body.get("results"), url=where, description="title", page_url="url", markup="html")
+        images = parse_images(body.get("results"), url=where, description=_title, page_url="url")
         return found.model_copy(update={"images": images})
 
     def _body(self, response: Response) -> dict[str, Any]:
-        if response.status == 200 and (body := decode(response, self)).get("type") != "ErrorResponse":
-            return body
-        if (answer := as_json(response)) is None:  # from its firewall, not its API
-            raise error_for(response, self, meanings={403: Blocked})
-        body = as_object(answer)
-        problem = as_object(body.get("error")) or next(iter(as_objects(body.get("errors"))), {})
-        code, meta = problem.get("code"), as_object(problem.get("meta"))
-        kind: type[ServiceError] | None = None
-        if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or "subscription-token" in str(meta):
-            kind = AuthenticationError
-        elif code == "QUOTA_LIMITED" or _is_used_up(meta):
-            kind = QuotaExhausted
-        raise error_for(response, self, detail=problem.get("detail"), kind=kind)
+        is_firewall = response.status == 403 and as_json(response) is None  # and not its API
+        return decode(response, self, kind=_kind, meanings={403: Blocked} if is_firewall else None)
 
 
 def _join_goggles(goggles: list[str]) -> str | list[str]:
@@ -228,10 +216,22 @@ def _join_goggles(goggles: list[str]) -> str | list[str]:
     return several[0] if len(several) == 1 else several
 
 
+def _kind(body: Any) -> type[ServiceError] | None:
+    problem = as_object(as_object(body).get("error")) or next(iter(as_objects(as_object(body).get("errors"))), {})
+    code, meta = problem.get("code"), as_object(problem.get("meta"))
+    if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or "subscription-token" in str(meta):
+        return AuthenticationError
+    return QuotaExhausted if code == "QUOTA_LIMITED" or _is_used_up(meta) else None
+
+
 def _is_used_up(meta: dict[str, Any]) -> bool:
     """Return whether the quota is used up; a quota of zero means that there is no quota."""
     limit, current = meta.get("quota_limit"), meta.get("quota_current")
     return isinstance(limit, int) and isinstance(current, int) and current >= limit > 0
+
+
+def _title(image: Mapping[str, Any]) -> str:
+    return plain_text(image.get("title"), "html")
 
 
 def _passages(key: str, item: Mapping[str, Any]) -> str | None:

@@ -86,7 +86,6 @@ class Crossref:
                 published=_published,
                 author=_authors,
                 markup="html",
-                answer=message,
             )
             total = message.get("total-results")
             more = isinstance(total, int) and (number + 1) * size < total

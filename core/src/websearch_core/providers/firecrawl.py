@@ -26,7 +26,6 @@ from websearch_core.errors import (
     RateLimited,
     ServiceError,
     TimedOut,
-    Unavailable,
     UnsupportedContent,
 )
 from websearch_core.provider import (
@@ -50,7 +49,6 @@ from websearch_core.provider import (
     collect_pages,
     decode,
     drop_none,
-    error_for,
     find_country,
     is_vendor,
     page_error,
@@ -167,7 +165,6 @@ class Firecrawl:
                 snippet=("description", "snippet", "metadata.description"),
                 content="markdown",
                 published=("date", "metadata.publishedTime"),
-                answer=body,
             ),
             provider=self.name,
             images=parse_images(as_object(data).get("images"), url="imageUrl", description="title", page_url="url"),
@@ -247,9 +244,7 @@ class Firecrawl:
             raise
         if body.get("success") is not False:
             return body
-        if verb == "read":
-            raise page_error(self, kind=_kind(body), detail=body.get("error"))
-        raise error_for(response, self, kind=_kind(body) or Unavailable, detail=body.get("error"))
+        raise page_error(self, kind=_kind(body), detail=body.get("error"))
 
 
 def _kind(body: Any) -> type[ServiceError] | None:

@@ -100,7 +100,6 @@ class GitHub:
                 published=("pushed_at", "created_at"),
                 author=("user.login", "owner.login", "repository.owner.login"),
                 snippet_length=600,
-                answer=body,
             )
             is_partial = body.get("incomplete_results") is True
             if is_partial and not results:

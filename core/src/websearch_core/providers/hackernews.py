@@ -90,7 +90,6 @@ class HackerNews:
                 published="created_at",
                 snippet_length=600,
                 markup="html",
-                answer=body,
             )
             pages = body.get("nbPages")
             more = isinstance(pages, int) and number + 1 < pages

@@ -153,7 +153,6 @@ class Jina:
                 snippet="description",
                 content="content",
                 published=("date", "publishedTime"),
-                answer=body,
             ),
             provider=self.name,
             usage=_usage(body),

@@ -19,7 +19,6 @@ from websearch_core.errors import (
     QuotaExhausted,
     ServiceError,
     TimedOut,
-    Unavailable,
     WebSearchError,
 )
 from websearch_core.provider import (
@@ -41,7 +40,6 @@ from websearch_core.provider import (
     date_range,
     decode,
     drop_none,
-    error_for,
     find_country,
     page_error,
     parse_images,
@@ -53,7 +51,7 @@ from websearch_core.provider import (
     with_extra,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
-from websearch_core.provider._http import bearer, find_kind, find_message, unexpected_format
+from websearch_core.provider._http import bearer, find_kind, unexpected_format
 from websearch_core.provider._reading import find_records, read_alone
 from websearch_core.provider._results import plain_text
 
@@ -132,7 +130,7 @@ class Kagi:
         direct = next(iter(as_objects(data.get("direct_answer"))), {})
         page = SearchResponse(
             query=query.text,
-            results=parse_results(data.get(workflow) or [], self.name, published="time", markup="html", answer=body),
+            results=parse_results(data.get(workflow) or [], self.name, published="time", markup="html"),
             provider=self.name,
             answer=plain_text(direct.get("snippet"), "html") or plain_text(direct.get("title"), "html") or None,
             suggestions=tuple(filter(None, map(_suggestion, as_objects(data.get("related_search"))))),
@@ -144,9 +142,8 @@ class Kagi:
     def _images(self, query: SearchQuery) -> Flow[tuple[Image, ...]]:
         body = yield from self._ask(with_extra(self._payload(query, "images", query.limit), query))
         return parse_images(
-            body["data"].get("image"), url=("image.url", "props.image_url"), description="title", page_url="url",
-            markup="html",
-        )  # fmt: skip
+            body["data"].get("image"), url=("image.url", "props.image_url"), description=_suggestion, page_url="url"
+        )
 
     def _payload(self, query: SearchQuery, workflow: str, size: int) -> dict[str, Any]:
         after = date_range(query)[0] if query.time_range == "year" else query.after
@@ -174,9 +171,6 @@ class Kagi:
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
         body = decode(response, self, kind=_KINDS)
         if not isinstance(body.get("data"), dict):
-            if body.get("error"):
-                words = find_message(body)
-                raise error_for(response, self, detail=words, kind=find_kind(words, _KINDS) or Unavailable)
             if body.get("data") is not None or "meta" not in body:
                 raise unexpected_format(self.name)
             body = {**body, "data": {}}

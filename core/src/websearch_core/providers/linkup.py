@@ -101,8 +101,9 @@ class Linkup:
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
         if response.status == 400 and _code(problem := as_json(response)) == _NOTHING:
             return SearchResponse(query=query.text, provider=self.name, raw=problem)
-        answer = body = decode(response, self, detail=_detail, kind=_kind)
-        if payload["outputType"] == "structured":  # an object of the caller's schema, alone or beside its sources
+        is_structured = payload["outputType"] == "structured"  # an object of the caller's schema, with any words
+        answer = body = decode(response, self, detail=_detail, kind=_kind, nothing=[""] if is_structured else ())
+        if is_structured:
             has_sources = payload.get("includeSources") is True
             body = {"answer": answer.get("data") if has_sources else answer, "sources": answer.get("sources") or []}
         items, notes = take_results(body, self.name, "sources" if "sources" in body else "results")

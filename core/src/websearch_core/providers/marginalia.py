@@ -75,7 +75,7 @@ class Marginalia:
             )
             body = decode(response, self)
             results = parse_results(
-                body.get("results"), self.name, snippet="description", score="quality", markup="entities", answer=body
+                body.get("results"), self.name, snippet="description", score="quality", markup="entities"
             )
             pages = as_number(body.get("pages"))
             more = len(results) >= size if pages is None else number + 1 < pages

@@ -90,7 +90,7 @@ class Mojeek:
             body = self._body((yield self._request(query, number * size, size)))
             total = as_number(as_object(body.get("head")).get("results"))
             items = body.get("results", [] if total == 0 else None)
-            results = parse_results(items, self.name, snippet="desc", published=_published, markup="html", answer=body)
+            results = parse_results(items, self.name, snippet="desc", published=_published, markup="html")
             more = bool(results) and total is not None and (number + 1) * size < total
             return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
 

@@ -93,7 +93,6 @@ class OpenAlex:
                 published="publication_date",
                 author=_authors,
                 markup="html",
-                answer=body,
             )
             meta = as_object(body.get("meta"))
             total = meta.get("count")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError
 from websearch_core.provider import (
     BaseUrl,
     Env,
@@ -26,14 +26,13 @@ from websearch_core.provider import (
     as_object,
     as_text,
     decode,
-    error_for,
     parse_images,
     provider,
     with_extra,
     with_sites,
 )
 from websearch_core.provider._codes import COUNTRIES
-from websearch_core.provider._http import bearer, find_kind, find_message
+from websearch_core.provider._http import bearer
 from websearch_core.provider.google import (
     GOOGLE_RESULT_LANGUAGES,
     find_google,
@@ -96,11 +95,7 @@ class SearchApi:
         response = yield Request(
             url=f"{self.base_url}/search", params=with_extra(params, query), headers=bearer(self.api_key)
         )
-        body = decode(response, self, kind=_KINDS)
-        problem = find_message(body.get("error"))
-        if problem and not any(words in problem.lower() for words in _EMPTY):
-            raise error_for(response, self, detail=problem, kind=find_kind(problem, _KINDS) or Unavailable)
-        return body
+        return decode(response, self, kind=_KINDS, nothing=_EMPTY)
 
 
 def _period(query: SearchQuery) -> dict[str, Any]:

@@ -77,7 +77,6 @@ class SemanticScholar:
             items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
             results = parse_results(
                 items, self.name, url=_url, snippet=("abstract", "tldr.text"), published=_published, author="authors",
-                answer=body,
             )  # fmt: skip
             page = SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
             return page, isinstance(body.get("next"), int)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable, UnsupportedOption
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, UnsupportedOption
 from websearch_core.provider import (
     BaseUrl,
     Env,
@@ -30,14 +30,12 @@ from websearch_core.provider import (
     as_object,
     as_text,
     decode,
-    error_for,
     parse_images,
     provider,
     with_extra,
     with_sites,
 )
 from websearch_core.provider._codes import COUNTRIES
-from websearch_core.provider._http import find_kind, find_message
 from websearch_core.provider.google import (
     GOOGLE_RESULT_LANGUAGES,
     google_filters,
@@ -52,6 +50,7 @@ _ENGINES = {
     "academic": {"engine": "google_scholar"},
     "images": {"engine": "google_images"},
 }
+_OTHERS = {"bing", "duckduckgo"}  # engines that are not Google's
 _EMPTY = "returned any results"
 _KINDS: dict[str, type[ServiceError]] = {
     "run out": QuotaExhausted, "upgrade": QuotaExhausted, "api key": AuthenticationError,
@@ -96,7 +95,7 @@ class SerpApi:
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, page by page until the limit is reached."""
-        refused = query.requested() - {"allowed_domains", "blocked_domains"} if self._is_other else frozenset()
+        refused = query.requested() - {"allowed_domains", "blocked_domains"} if self.engine in _OTHERS else set()
         if refused:
             message = f"serpapi does not support {', '.join(sorted(refused))} with {self.engine}"
             raise UnsupportedOption(message, options=sorted(refused), provider=self.name)
@@ -106,36 +105,27 @@ class SerpApi:
         """Return the search engine behind a result."""
         return (self.engine.removesuffix("_light"),)
 
-    @property
-    def _is_other(self) -> bool:
-        return not self.engine.startswith("google")
-
     def _ask(self, query: SearchQuery, topic: str, number: int) -> Flow[dict[str, Any]]:
         params = {
             "q": with_sites(query),
             **(google_years(query, self) if query.topic == "academic" else {"tbs": google_period(query)}),
             **google_filters(query, self),
             **_ENGINES.get(topic, {"engine": self.engine}),
-            "location": None if self._is_other or topic == "academic" else self.location,
+            "location": None if self.engine in _OTHERS or topic == "academic" else self.location,
             "start": number * _PAGE or None,
         }
         secret = {"api_key": self.api_key.get_secret_value()}
         response = yield Request(
             url=f"{self.base_url}/search.json", params=with_extra(params, query, join=","), secret_params=secret
         )
-        body = decode(response, self, kind=_KINDS)
-        problem = find_message(body.get("error"))
-        failed = as_object(body.get("search_metadata")).get("status") == "Error"
-        if failed or (problem and _EMPTY not in problem):
-            raise error_for(response, self, detail=problem, kind=find_kind(problem, _KINDS) or Unavailable)
-        return body
+        return decode(response, self, kind=_KINDS, nothing=[_EMPTY])
 
     def _find_items(self, body: dict[str, Any], topic: str) -> tuple[Any, bool]:
         items = body.get("news_results" if topic == "news" else "organic_results")
         if items is None and (as_text(body.get("error")) or "search_information" in body):  # nothing was found
             items = []
         has_next = as_text(as_object(body.get("serpapi_pagination")).get("next")) is not None
-        return items, has_next and not self._is_other
+        return items, has_next and self.engine not in _OTHERS
 
 
 def _find_images(body: dict[str, Any]) -> tuple[Image, ...]:

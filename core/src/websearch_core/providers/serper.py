@@ -32,7 +32,6 @@ from websearch_core.provider import (
     with_sites,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
-from websearch_core.provider._results import check_success
 from websearch_core.provider.google import GOOGLE_LANGUAGES, find_google, google_period, search_google
 
 _ENDPOINTS = {"general": "search", "news": "news", "academic": "scholar", "images": "images"}
@@ -94,8 +93,6 @@ class Serper:
 
 def _find_items(body: dict[str, Any], topic: str) -> tuple[Any, bool | None]:
     items = body.get("news" if topic == "news" else "organic")
-    if not items:
-        check_success(body, Serper.name)
     found_nothing = items is None and "searchParameters" in body
     return [] if found_nothing else items, None
 

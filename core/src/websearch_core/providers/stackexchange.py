@@ -107,7 +107,6 @@ class StackExchange:
                 published="creation_date",
                 author="owner.display_name",
                 markup="html",
-                answer=body,
             )
             page = SearchResponse(
                 query=query.text,

@@ -27,7 +27,6 @@ from websearch_core.provider import (
     Flow,
     Limits,
     Request,
-    Response,
     SearchQuery,
     SearchResponse,
     Service,
@@ -38,7 +37,6 @@ from websearch_core.provider import (
     codes,
     collect_pages,
     decode,
-    error_for,
     find_language,
     parse_results,
     provider,
@@ -95,7 +93,7 @@ class Wikipedia:
         wiki = self._wiki(query)
 
         def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-            body = self._body((yield self._request(wiki, query, number * size, size)))
+            body = decode((yield self._request(wiki, query, number * size, size)), self, kind=_kind)
             found = as_object(body.get("query"))
             about = as_object(found.get("searchinfo"))
             items = found.get("search")
@@ -106,7 +104,6 @@ class Wikipedia:
                 query=query.text,
                 results=parse_results(
                     items, self.name, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
-                    answer=body,
                 ),
                 provider=self.name,
                 suggestions=tuple(filter(None, [as_text(about.get("suggestion")), rewritten])),
@@ -139,13 +136,10 @@ class Wikipedia:
         }
         return Request(url=f"{wiki}/w/api.php", params=with_extra(params, query))
 
-    def _body(self, response: Response) -> dict[str, Any]:
-        body = decode(response, self)
-        error = as_object(body.get("error"))
-        if error:
-            kind = _KINDS.get(str(error.get("code")), BadRequest)
-            raise error_for(response, self, detail=error.get("info"), kind=kind)
-        return body
+
+def _kind(body: Any) -> type[ServiceError] | None:
+    error = as_object(as_object(body).get("error"))
+    return _KINDS.get(str(error.get("code")), BadRequest) if error else None
 
 
 def _url(wiki: str, item: Mapping[str, Any]) -> str | None:

@@ -129,7 +129,7 @@ class You:
             query=query.text,
             results=parse_results(
                 [*web, *news], self.name, snippet=_snippet, content="contents.markdown",
-                published="page_age", author="authors", markup="entities", answer=body,
+                published="page_age", author="authors", markup="entities",
             ),
             provider=self.name,
             request_id=as_text(about.get("search_uuid")),
