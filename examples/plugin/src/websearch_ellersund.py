@@ -49,6 +49,5 @@ class Ellersund:
             self.name,
             url=lambda hit: f"{self.base_url}{hit.get('path')}",
             snippet="excerpt",
-            answer=body,
         )
         return SearchResponse(query=query.text, results=results, provider=self.name, raw=body)

@@ -125,13 +125,13 @@ def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[A
         key: Where the list is; a path of keys, ``web.results``.
 
     Raises:
-        BadResponse: *body*, or what is at *key*, has another type.
+        BadResponse: *body*, or what is at *key*, has another type, or there is an error instead.
 
     """
     items = body
     for name in key.split("."):
         items = items.get(name) if isinstance(items, dict) else items
-    if items is None:
+    if items is None and not as_object(body).get("error"):
         return [], (f"{provider}'s answer held no list of results",)
     if not isinstance(items, list):
         raise unexpected_format(provider)

@@ -26,6 +26,7 @@ from websearch_core.errors import (
     RateLimited,
     ServiceError,
     TimedOut,
+    Unavailable,
     UnsupportedContent,
 )
 from websearch_core.provider import (
@@ -236,7 +237,7 @@ class Firecrawl:
         if str(problem.get("code")).startswith("SCRAPE_"):  # the failure is the page's, not the service's
             raise page_error(self, kind=_kind(problem), detail=problem.get("error"))
         try:
-            body = decode(response, self, verb=verb, kind=_kind)
+            body = decode(response, self, verb=verb, kind=_kind, meanings={200: Unavailable})
         except RateLimited as error:
             wait = re.search(r"retry after (\d{1,6}) ?s", error.detail or "")
             if wait and error.retry_after is None:

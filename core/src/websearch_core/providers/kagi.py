@@ -19,6 +19,7 @@ from websearch_core.errors import (
     QuotaExhausted,
     ServiceError,
     TimedOut,
+    Unavailable,
     WebSearchError,
 )
 from websearch_core.provider import (
@@ -169,7 +170,7 @@ class Kagi:
 
     def _ask(self, payload: dict[str, Any]) -> Flow[dict[str, Any]]:
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
-        body = decode(response, self, kind=_KINDS)
+        body = decode(response, self, kind=_KINDS, meanings={200: Unavailable})
         if not isinstance(body.get("data"), dict):
             if body.get("data") is not None or "meta" not in body:
                 raise unexpected_format(self.name)

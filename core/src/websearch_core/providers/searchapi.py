@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
 from websearch_core.provider import (
     BaseUrl,
     Env,
@@ -95,7 +95,7 @@ class SearchApi:
         response = yield Request(
             url=f"{self.base_url}/search", params=with_extra(params, query), headers=bearer(self.api_key)
         )
-        return decode(response, self, kind=_KINDS, nothing=_EMPTY)
+        return decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=_EMPTY)
 
 
 def _period(query: SearchQuery) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, UnsupportedOption
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable, UnsupportedOption
 from websearch_core.provider import (
     BaseUrl,
     Env,
@@ -118,7 +118,7 @@ class SerpApi:
         response = yield Request(
             url=f"{self.base_url}/search.json", params=with_extra(params, query, join=","), secret_params=secret
         )
-        return decode(response, self, kind=_KINDS, nothing=[_EMPTY])
+        return decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=[_EMPTY])
 
     def _find_items(self, body: dict[str, Any], topic: str) -> tuple[Any, bool]:
         items = body.get("news_results" if topic == "news" else "organic_results")
