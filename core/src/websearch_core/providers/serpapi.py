@@ -30,6 +30,7 @@ from websearch_core.provider import (
     as_object,
     as_text,
     decode,
+    error_for,
     parse_images,
     provider,
     with_extra,
@@ -118,7 +119,10 @@ class SerpApi:
         response = yield Request(
             url=f"{self.base_url}/search.json", params=with_extra(params, query, join=","), secret_params=secret
         )
-        return decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=[_EMPTY])
+        body = decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=[_EMPTY])
+        if as_object(body.get("search_metadata")).get("status") == "Error":
+            raise error_for(response, self, detail=body.get("error"), kind=Unavailable)
+        return body
 
     def _find_items(self, body: dict[str, Any], topic: str) -> tuple[Any, bool]:
         items = body.get("news_results" if topic == "news" else "organic_results")
