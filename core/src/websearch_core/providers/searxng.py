@@ -53,7 +53,7 @@ _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
 _CHINESE = {"zh-hans": "zh-CN", "zh-hant": "zh-TW"}
 _MAX_PAGES = 10
 _PUBLISHED = ("pubdate", "publishedDate")  # made for programs; in old versions, text in the user's language
-_ENGINE = re.compile(r"\w[\w.+&'-]*( [\w.+&'-]+){0,3}")  # a name, and not a sentence
+_ENGINE = re.compile(r"\w[\w.+&']*( [\w.+&']+){0,2}")  # a name, and not a sentence
 _OUR_NAMES = {"semantic scholar": "semanticscholar", "stackoverflow": "stackexchange"}
 _REASONS = frozenset({
     "CAPTCHA", "HTTP connection error", "HTTP error", "HTTP protocol error",
