@@ -187,7 +187,8 @@ $(BOUNDED)/installed: benchmarks/bounds/requirements.txt
 record: $(VENV)/installed  ## record a provider's cassettes again, and show what has changed: make record PROVIDER=tavily
 	$(BIN)/python -m tests.cassettes.record $(PROVIDER)
 
-drift: $(VENV)/installed  ## check that services still answer in the shape on their cassettes; keys come from the environment
+drift: $(VENV)/installed  ## check that services' SDKs accept the words that we send, and that services with a key answer in the shape on their cassettes
+	$(BIN)/python -m tests.cassettes.vocabulary | xargs $(BIN)/python -m pip install --quiet --upgrade --no-deps --target build/sdks
 	$(BIN)/python -m tests.cassettes.drift $(PROVIDER)
 
 plugin: $(VENV)/installed  ## build the plug-in in examples/plugin, install its wheel beside the packages, and test it

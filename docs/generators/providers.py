@@ -26,6 +26,55 @@ _OPTIONS = (
     "✓ is a parameter of the service. *Emulated* options have none: domains are `site:` in the query, and results "
     "outside them are left out; a later page takes the requests for the earlier ones. What has no mark is refused."
 )
+_PLACES = """\
+## The three places of an option
+
+**A field of the query**, in words that all services share: the columns above. It belongs to a call, or to every search.
+
+```python
+from websearch_core import WebSearch
+
+web = WebSearch("tavily", search_options={"country": "DE"})
+web.search("tide tables", after="2026-01-01")
+```
+
+**An option of one provider**, in the words of its service: the tables below. It belongs to the provider, in Python or
+under `[providers.tavily]` in a settings file.
+
+```python
+from websearch_core import WebSearch
+from websearch_core.providers import Tavily
+
+web = WebSearch(Tavily(search_depth="advanced"))
+```
+
+**A parameter of the service that has no word here** goes into `extra`, as the service's API spells it. It is one more
+field of the query, so it works in a call and in `search_options`. What it sets in an object, or adds to a list, leaves
+the rest as it is, so a filter of the query stays; any other value replaces ours, and `None` changes nothing. If several
+providers are asked, it says which parameters are whose. Reading a page has no `extra`.
+
+```python
+from websearch_core import WebSearch
+
+WebSearch("tavily").search("tide tables", extra={"max_age_hours": 24})
+
+web = WebSearch(["tavily", "exa"])
+web.search("tide tables", extra={"tavily": {"max_age_hours": 24}, "exa": {"objective": "plan a trip"}})
+```"""
+_IN_EXTRA = {  # parameters of a service that have no word here, of those that change what a search finds or returns
+    "brave": "spellcheck result_filter ui_lang units",
+    "exa": "objective systemPrompt outputSchema additionalQueries includeText excludeText contents.subpages",
+    "firecrawl": "highlights scrapeOptions timeout enterprise",
+    "kagi": "lens_id",
+    "linkup": "outputType structuredOutputSchema includeSources includeInlineCitations",
+    "parallel": "search_queries session_id advanced_settings.excerpt_settings advanced_settings.fetch_policy",
+    "perplexity": "search_context_size search_type last_updated_after_filter last_updated_before_filter",
+    "searxng": "categories",
+    "serpapi": "device",
+    "serper": "location autocorrect",
+    "tavily": "include_domains_mode max_age_hours fetch_timeout cache_fallback",
+    "you": "crawl_timeout extraction",
+}
 _EVERY_PROVIDER = {"text", "limit", "extra", "unsupported"}
 _LENGTHS = {"query_length": "characters", "query_words": "words"}  # key of the limits: unit
 
@@ -34,7 +83,10 @@ def write_page() -> str:
     """Return what docs/providers.md should say."""
     classes = {name: provider_class(name) for name in known()}
     head = ["# Providers", "Written by `make docs` from the providers themselves.", _query_options(classes), _OPTIONS]
-    head.append(_FOUND)
+    names = [
+        [f"[`{name}`](#{name})", ", ".join(f"`{one}`" for one in words.split())] for name, words in _IN_EXTRA.items()
+    ]
+    head += [_FOUND, _PLACES, "Among them are:", make_table(["", "in `extra`"], names, "ll")]
     return "\n\n".join(head + [_section(name, cls) for name, cls in classes.items()]) + "\n"
 
 
@@ -140,6 +192,7 @@ def _facts(cls: type[Any]) -> str:
         "Free": f"{about.free_allowance}{date}" if about.free_allowance else "",
         "Price": f"{about.price}{date}" if about.price else "",
         "Terms": about.terms,
+        "Parameters compared with": about.compared or f"the pages of its API{date}" if about.api_urls else "",
         "Longest query": " and ".join(longest),
     }
     return "\n".join(f"- {name}: {fact}" for name, fact in facts.items() if fact)

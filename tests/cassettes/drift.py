@@ -1,7 +1,9 @@
 """
 Compare the answers of the services with those on the cassettes: ``make drift``, or ``make drift PROVIDER=tavily``.
 
-Only the shape counts: fields and types. Each provider that has a key in the environment, or needs none, makes the call
+What we send is compared with the services' SDKs first, which needs no key: see ``vocabulary.py``.
+
+Of answers, only the shape counts: fields and types. Each provider that has a key in the environment, or needs none, makes the call
 of ``search.yaml`` or ``read.yaml`` once, for real; nothing is kept. Ends with 1 if a call fails or finds nothing, or if
 a field has another type. Fields that are missing or new are listed: most are optional.
 """
@@ -13,6 +15,7 @@ import sys
 from pathlib import Path
 
 from tests.cassettes import tape as tapes
+from tests.cassettes import vocabulary
 from tests.cassettes.record import first_shape, make_call
 from tests.cassettes.shape import Differences, compare
 from websearch_core import SearchResponse, WebSearchError
@@ -35,18 +38,32 @@ def main() -> int:
     """Check the providers that the command line names, or all services that are ready to use."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument("providers", nargs="*", help="default: all that have a key or need none")
-    names = parser.parse_args().providers or [
-        info.name for info in get_configured() if hasattr(provider_class(info.name), "base_url")
-    ]
+    chosen = parser.parse_args().providers
+    names = chosen or [info.name for info in get_configured() if hasattr(provider_class(info.name), "base_url")]
     failed = False
+    for name in (
+        [name for name in vocabulary.PLACES if not chosen or name in chosen] if vocabulary.SDKS.is_dir() else []
+    ):
+        failed = (
+            _report(
+                vocabulary.describe(name, vocabulary.SDKS),
+                vocabulary.check(name, vocabulary.SDKS),
+                "as its SDK accepts",
+            )
+            or failed
+        )
     for name in names:
         for path in (tapes.FOLDER / name / f"{scenario}.yaml" for scenario in ("search", "read")):
             if path.exists():
-                differences = check(path)
-                failed = failed or bool(differences.changed)
-                print(f"{tapes.name_of(path)}: {'changed' if differences.changed else 'as on the cassette'}")
-                print("".join(f"  {line}\n" for lines in differences for line in lines), end="")
+                failed = _report(tapes.name_of(path), check(path), "as on the cassette") or failed
     return int(failed)
+
+
+def _report(what: str, differences: Differences, unchanged: str) -> bool:
+    """Print what differs; return whether anything changed."""
+    print(f"{what}: {'changed' if differences.changed else unchanged}")
+    print("".join(f"  {line}\n" for lines in differences for line in lines), end="")
+    return bool(differences.changed)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,20 @@ from websearch_core.testing import SECRET, Check, read_checks, search_checks
 
 # They send in their own way, which no cassette can replay: see tests/core/providers.
 LIBRARIES = {"browser", "ddgs"}
-PLAIN_TEXT = {"github", "stackexchange"}  # in their titles, <code> is a word
+PLAIN_TEXT = {
+    "firecrawl",
+    "github",
+    "jina",
+    "parallel",
+    "perplexity",
+    "searchapi",
+    "searxng",
+    "semanticscholar",
+    "serpapi",
+    "serper",
+    "stackexchange",
+    "tavily",
+}  # in their titles, <code> is a word
 
 
 def built_in(role):

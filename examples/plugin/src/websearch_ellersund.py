@@ -18,6 +18,7 @@ from websearch_core.provider import (
     decode,
     parse_results,
     provider,
+    with_extra,
 )
 
 
@@ -40,9 +41,8 @@ class Ellersund:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search the site."""
         check_options(query, self)
-        response = yield Request(
-            url=f"{self.base_url}/search.json", params={"q": query.text, "limit": query.limit, **query.extra}
-        )
+        params = with_extra({"q": query.text, "limit": query.limit}, query)
+        response = yield Request(url=f"{self.base_url}/search.json", params=params)
         body = decode(response, self, detail=lambda failure: failure.get("error"))
         results = parse_results(
             body.get("hits"),

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from websearch_core.errors import (
     AuthenticationError,
     BadResponse,
+    Blocked,
     ConfigurationError,
     QuotaExhausted,
     RateLimited,
@@ -31,8 +32,9 @@ from websearch_core.provider._http import (
     retry_after,
     with_sites,
 )
+from websearch_core.providers import provider_class
 from websearch_core.providers.brave import Brave
-from websearch_core.testing import reply
+from websearch_core.testing import play, reply
 
 
 @dataclass
@@ -244,3 +246,43 @@ def test_more_domains_than_the_service_takes_are_refused():
     with pytest.raises(UnsupportedOption, match="kagi takes at most 2 allowed domains") as refused:
         check_options(SearchQuery.of("kelp", allowed_domains=several), Two())
     assert list(refused.value.options) == ["allowed_domains"]
+
+
+@pytest.mark.parametrize("name", ["arxiv", "crossref", "hackernews", "openalex", "stackexchange", "wikipedia"])
+def test_a_service_that_refuses_a_caller_without_a_key_blocks_it(name):
+    with pytest.raises(Blocked, match=r"say who runs them: WebSearch\(http=Http\(contact=") as caught:
+        play(provider_class(name)().search(SearchQuery.of("kelp")), reply("robot policy", 403))
+
+    assert caught.value.status == 403
+
+
+@pytest.mark.parametrize("body", [
+    {"message": "Forbidden"}, {"detail": "Service is under maintenance"}, {"errors": [{"message": "no"}]},
+    {"status": "error", "message": "no"}, {"error": "Internal error"}, {"error": {"code": 500}}, {"code": 503},
+    {"success": False}, {"results": [], "error": "Search backend failed"}, {"meta": {"n": 0}, "results": [], "error": 1},
+    {"results": [], "error_code": "E1"}, {"web": {"results": []}, "error": "no"},
+])  # fmt: skip
+def test_an_error_under_a_success_is_a_bad_response(body):
+    with pytest.raises(BadResponse, match="an error instead of results"):
+        decode(reply(body), Brave(api_key="k"))
+    assert decode(reply(body), Brave(api_key="k"), verb="read") == body  # where parts of an answer may be errors
+
+
+@pytest.mark.parametrize("body", [
+    {}, {"took": 3}, {"results": []}, {"results": [], "message": "No results"}, {"status": "ok", "message": {"items": []}},
+    {"status": 200, "code": 20000, "error": None, "errors": []}, {"results": [{"url": "x"}], "error": "one engine failed"},
+    {"web": {"results": [1]}, "errors": ["one engine failed"]}, {"total": 0, "offset": 0},
+])  # fmt: skip
+def test_an_answer_that_is_empty_or_partial_is_not_an_error(body):
+    assert decode(reply(body), Brave(api_key="k")) == body
+
+
+def test_the_error_under_a_success_has_the_words_of_the_service_and_their_class():
+    body = {"error": {"message": "Search\nquota reached"}}
+    with pytest.raises(BadResponse) as caught:
+        decode(reply(body), Brave(api_key="k"))
+    with pytest.raises(QuotaExhausted):
+        decode(reply(body), Brave(api_key="k"), kind={"quota": QuotaExhausted})
+
+    assert (caught.value.detail, caught.value.status) == ("Search quota reached", 200)
+    assert decode(reply(body), Brave(api_key="k"), nothing=["quota"]) == body

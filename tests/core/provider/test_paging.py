@@ -19,7 +19,7 @@ def result(n):
     return SearchResult(title=str(n), url=f"https://pier.example/{n}")
 
 
-def pages(query, *, total=95, overlap=0, provider=TEN, fixed=False, fail_at=None):
+def pages(query, *, total=95, overlap=0, provider=TEN, fixed=False, fail_at=None, missing=0, is_short=False):
     """Run a search of a service that has *total* results, and return what it found and the pages requested."""
     asked = []
 
@@ -29,17 +29,37 @@ def pages(query, *, total=95, overlap=0, provider=TEN, fixed=False, fail_at=None
         if len(asked) == fail_at:
             raise RateLimited("too fast", provider="pier")
         first = number * (size - overlap)
-        found = tuple(result(n) for n in range(first, min(first + size, total)))
+        found = tuple(result(n) for n in range(first, min(first + size - missing, total)))
         usage = {"credits": 1.0, "remaining": 90.0 - len(asked)}
         return SearchResponse(query="q", results=found, usage=usage, cost=0.5), number * size + size < total
 
     answers = [None] * query.pop("requests")
-    outcome = play(collect_pages(SearchQuery.of("q", **query), provider, fetch, fixed=fixed), *answers)
+    outcome = play(
+        collect_pages(SearchQuery.of("q", **query), provider, fetch, fixed=fixed, is_short=is_short), *answers
+    )
     return outcome.result, asked
 
 
 def titles(response):
     return [int(one.title) for one in response.results]
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ({"limit": 5, "requests": 1}, [(0, 5)]),
+        ({"limit": 10, "page": 2, "requests": 1}, [(1, 10)]),
+        ({"limit": 11, "requests": 2}, [(0, 10), (1, 10)]),
+    ],
+)
+def test_a_page_with_fewer_results_than_asked_for_is_not_topped_up(query, asked):
+    assert pages(query, missing=2)[1] == asked
+
+
+def test_a_service_may_have_shorter_pages_than_it_was_asked_for():
+    response, asked = pages({"limit": 10, "requests": 2}, missing=5, is_short=True)
+
+    assert (len(response.results), asked) == (10, [(0, 10), (1, 10)])
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,44 @@ from websearch_core.testing import stop_clock
 
 
 @pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("<div>: The Content Division element - MDN", "<div>: The Content Division element - MDN"),
+        ("When to use <b> vs <strong>", "When to use <b> vs <strong>"),
+        ("What is &nbsp; in HTML?", "What is &nbsp; in HTML?"),
+        ("What does <b></b> do, and </b>?", "What does <b></b> do, and </b>?"),
+        (
+            'The <b>blue</b> <span class="hit">whale</span> and <EM>the <mark>krill</mark></EM>',
+            "The blue whale and the krill",
+        ),
+        ("Family 👩🏽\u200d🚀 and 🏳️\u200d🌈", "Family 👩🏽\u200d🚀 and 🏳️\u200d🌈"),
+    ],
+)
+def test_in_plain_text_only_the_marks_around_words_go(text, plain):
+    assert plain_text(text) == plain
+
+
+def test_a_service_may_send_entities_or_html():
+    written = "<div> &amp; <b>kelp</b> &lt;p&gt;"
+
+    assert plain_text(written, "entities") == "<div> & kelp <p>"
+    assert plain_text(written, "html") == "& kelp <p>"
+
+
+@pytest.mark.parametrize("answer", [{}, {"took": 3}])
+def test_an_answer_without_a_list_is_empty(answer):
+    assert take_results(answer, "stub") == ([], ("stub's answer held no list of results",))
+    assert take_results({"web": {"results": []}}, "stub", "web.results") == ([], ())
+
+
+@pytest.mark.parametrize("words", ["2026", "2026-03", "2026/3", "May 2026", "mars 2026"])
+def test_a_date_without_a_day_is_not_the_first_day(words):
+    (result,) = parse_results([{"url": "https://a.example/", "published": words}], "stub")
+
+    assert (result.published, result.published_text) == (None, words)
+
+
+@pytest.mark.parametrize(
     ("markup", "text"),
     [
         ("The <strong>blue whale</strong> doesn&#x27;t sing", "The blue whale doesn't sing"),
@@ -31,7 +69,7 @@ from websearch_core.testing import stop_clock
     ],
 )
 def test_markup_is_stripped_then_entities_are_unescaped_once(markup, text):
-    assert plain_text(markup) == text
+    assert plain_text(markup, "html") == text
 
 
 @pytest.mark.parametrize(

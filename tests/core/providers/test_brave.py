@@ -349,3 +349,21 @@ def test_a_long_list_of_domains_is_sent_in_the_body():
     assert (request.method, request.params) == ("POST", {})
     assert (request.json["q"], request.json["count"]) == ("kelp", 7)
     assert request.json["goggles"].splitlines()[99] == "$discard,site=domain-99.example"
+
+
+def test_a_short_page_is_not_topped_up():
+    outcome = play(BRAVE.search(SearchQuery.of("kelp", limit=5)), hits("a", "b", "c", "d", more=True))
+
+    assert len(outcome.result.results) == 4
+
+
+def test_an_error_under_a_success_is_a_bad_response():
+    with pytest.raises(BadResponse, match="an error instead of results"):
+        play(BRAVE.search(SearchQuery.of("kelp")), reply({"error": "Internal error"}))
+
+
+def test_a_goggle_is_not_for_images():
+    mine = Brave(api_key=SECRET, goggles="$boost=3,site=a.org")
+    _, images = play(mine.search(SearchQuery.of("kelp", images=True)), hits("a"), reply({"results": []})).requests
+
+    assert "goggles" not in images.params

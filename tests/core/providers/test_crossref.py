@@ -31,23 +31,24 @@ def test_dates_are_filters():
 
 
 @pytest.mark.parametrize(
-    ("issued", "day"),
+    ("issued", "day", "words"),
     [
-        ({"date-parts": [[2026, 3, 4]]}, "2026-03-04"),
-        ({"date-parts": [[2026, 3]]}, "2026-03-01"),
-        ({"date-parts": [[2026]]}, "2026-01-01"),
-        ({"date-parts": [[None]]}, None),
-        ({"date-parts": []}, None),
-        ({"date-parts": None}, None),
-        ({"date-parts": [[2026, 13, 40]]}, None),
-        (None, None),
-        ("2026", None),
+        ({"date-parts": [[2026, 3, 4]]}, "2026-03-04", ""),
+        ({"date-parts": [[2026, 3]]}, None, "2026-03"),
+        ({"date-parts": [[2026]]}, None, "2026"),
+        ({"date-parts": [[None]]}, None, ""),
+        ({"date-parts": []}, None, ""),
+        ({"date-parts": None}, None, ""),
+        ({"date-parts": [[2026, 13, 40]]}, None, ""),
+        (None, None, ""),
+        ("2026", None, ""),
     ],
 )
-def test_a_date_may_be_incomplete_or_missing(issued, day):
-    published = result_of(issued=issued).published
+def test_a_date_may_be_incomplete_or_missing(issued, day, words):
+    result = result_of(issued=issued)
 
-    assert (published and str(published.date())) == day
+    assert (result.published and str(result.published.date())) == day
+    assert result.published_text == words
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from websearch_core.errors import (
     AuthenticationError,
     BadRequest,
     Blocked,
+    ConfigurationError,
     PageNotFound,
     QuotaExhausted,
     TimedOut,
@@ -41,8 +42,7 @@ def body_of(provider=EXA, **options):
         ({"safe_search": "moderate"}, "moderation", True),
         ({"topic": "news"}, "category", "news"),
         ({"topic": "finance"}, "category", "financial report"),
-        ({"topic": "academic"}, "category", "research paper"),
-        ({"topic": "code"}, "category", "github"),
+        ({"topic": "academic"}, "category", "publication"),
         ({"images": True}, "contents", {"highlights": True, "extras": {"imageLinks": 1}}),
         ({"extra": {"includeText": ["kelp"]}}, "includeText", ["kelp"]),
     ],
@@ -158,3 +158,28 @@ def test_pages_that_could_not_be_read_are_noted():
     found = play(EXA.search(SearchQuery.of("kelp")), reply(body)).result
 
     assert found.notes == ("exa could not read 1 of the pages, whose text is missing",)
+
+
+def test_a_topic_that_exa_no_longer_has_is_refused():
+    with pytest.raises(UnsupportedOption, match="cannot search for code"):
+        body_of(topic="code")
+
+
+def test_only_categories_that_exa_has_can_be_chosen():
+    assert body_of(Exa(api_key=SECRET, category="publication", type="lite"))["category"] == "publication"
+    with pytest.raises(ConfigurationError, match="category"):
+        Exa(api_key=SECRET, category="github")
+
+
+def test_an_answer_in_the_shape_of_a_schema_is_json():
+    output = {"content": {"metres": 3, "unit": "m"}}
+    found = play(EXA.search(SearchQuery.of("kelp")), reply({"results": [], "output": output})).result
+
+    assert found.answer == '{"metres": 3, "unit": "m"}'
+
+
+def test_entities_in_the_text_of_a_page_are_unescaped():
+    hit = {"url": URL, "title": "<div> &amp; more", "text": "It&#8217;s 3 &lt; 4"}
+    (result,) = play(EXA.search(SearchQuery.of("kelp")), reply({"results": [hit]})).result.results
+
+    assert (result.title, result.content) == ("<div> & more", "It\u2019s 3 < 4")

@@ -38,7 +38,7 @@ def request_of(provider=FIRECRAWL, **options):
         ({"safe_search": "strict"}, "safe", True),
         ({"topic": "news"}, "sources", ["news"]),
         ({"topic": "academic"}, "categories", ["research"]),
-        ({"topic": "code"}, "categories", ["github"]),
+        ({"topic": "code"}, "categories", ["developer"]),
         ({"images": True}, "sources", ["web", "images"]),
         ({"extra": {"location": "Bergen"}}, "location", "Bergen"),
     ],
@@ -118,3 +118,14 @@ def test_the_wait_may_be_in_the_words():
         play(FIRECRAWL.search(SearchQuery.of("kelp")), reply(body, 429))
 
     assert caught.value.retry_after == 27
+
+
+def test_pages_and_places_can_be_chosen():
+    mine = Firecrawl(api_key=SECRET, category="pdf", location="Ellersund", headers={"X-Tide": "low"}, wait_for=500)
+
+    assert request_of(mine).json["categories"] == ["pdf"]
+    assert request_of(mine, topic="academic").json["categories"] == ["research"]
+    assert request_of(mine).json["location"] == "Ellersund"
+    page = next(mine.read(URL)).json
+    assert (page["headers"], page["waitFor"]) == ({"X-Tide": "low"}, 500)
+    assert "low" not in repr(mine)

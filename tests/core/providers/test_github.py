@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from websearch_core.errors import AuthenticationError, RateLimited, UnsupportedOption
+from websearch_core.errors import AuthenticationError, Blocked, RateLimited, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.github import GitHub
 from websearch_core.testing import SECRET, play, reply
@@ -87,3 +87,10 @@ def test_a_rate_limit_keeps_githubs_words():
         play(GitHub().search(SearchQuery.of("tides")), reply({"message": "API rate limit exceeded for 192.0.2.1"}, 403))
 
     assert caught.value.detail == "API rate limit exceeded for 192.0.2.1"
+
+
+def test_a_refusal_without_a_key_names_what_helps():
+    with pytest.raises(Blocked, match="say who runs them.*or give it a key: GITHUB_TOKEN"):
+        play(GitHub().search(SearchQuery.of("kelp")), reply({"message": "no"}, 403))
+    with pytest.raises(AuthenticationError):
+        play(GitHub(api_key=SECRET).search(SearchQuery.of("kelp")), reply({"message": "no"}, 403))

@@ -239,3 +239,9 @@ def test_the_tokens_of_a_search_are_added_up_where_it_does_not_say_them():
     search = Jina(api_key=SECRET).search(SearchQuery.of("kelp", limit=2))
 
     assert play(search, reply({"code": 200, "data": found})).result.usage == {"tokens": 2000}
+
+
+def test_selectors_say_what_to_wait_for_and_what_to_leave_out():
+    headers = next(Jina(wait_for="main", remove_selector="nav").read(URL)).headers
+
+    assert (headers["X-Wait-For-Selector"], headers["X-Remove-Selector"]) == ("main", "nav")

@@ -114,3 +114,15 @@ def test_a_detail_has_the_reasons():
 def test_more_than_a_hundred_allowed_domains_are_refused():
     with pytest.raises(UnsupportedOption):
         body_of(allowed_domains=[f"a{n}.example" for n in range(101)])
+
+
+@pytest.mark.parametrize("more", [{}, {"includeSources": True}])
+def test_an_answer_of_a_schema_is_json(more):
+    extra = {"outputType": "structured", "structuredOutputSchema": "{}", **more}
+    data = {"message": "high water", "results": 3}
+    body = {"data": data, "sources": [{"type": "text", "name": "T", "url": URL, "content": "c"}]} if more else data
+    found = play(LINKUP.search(SearchQuery.of("kelp", extra=extra)), reply(body)).result
+
+    assert found.answer == '{"message": "high water", "results": 3}'
+    assert [result.url for result in found.results] == ([URL] if more else [])
+    assert found.raw == body

@@ -148,3 +148,34 @@ def test_papers_have_authors(info, author):
     (result,) = search({"organic_results": [item]}, topic="academic").results
 
     assert result.author == author
+
+
+@pytest.mark.parametrize("engine", ["bing", "duckduckgo"])
+def test_another_engine_is_asked_for_a_page_and_has_no_options_of_google(engine):
+    mine = SerpApi(api_key=SECRET, engine=engine, location="Austin")
+    answer = {"organic_results": [{"title": "T", "link": "https://a.example/"}], "serpapi_pagination": {"next": "x"}}
+    outcome = play(mine.search(SearchQuery.of("tides", limit=30, blocked_domains=["b.org"])), reply(answer))
+
+    assert outcome.requests[0].params == {"q": "tides -site:b.org", "engine": engine}
+    assert mine.find_engines(outcome.result.results[0]) == (engine,)
+    with pytest.raises(UnsupportedOption, match=f"does not support country with {engine}"):
+        next(mine.search(SearchQuery.of("tides", country="DE")))
+
+
+def test_a_place_and_the_light_engine_are_googles():
+    mine = SerpApi(api_key=SECRET, engine="google_light", location="Austin")
+
+    assert next(mine.search(SearchQuery.of("tides"))).params == {
+        "q": "tides",
+        "engine": "google_light",
+        "location": "Austin",
+    }
+    assert "location" not in next(mine.search(SearchQuery.of("tides", topic="academic"))).params
+    assert mine.find_engines(None) == ("google",)
+
+
+def test_an_error_may_be_an_object():
+    with pytest.raises(Unavailable) as caught:
+        search({"error": {"message": "It broke"}})
+
+    assert caught.value.detail == "It broke"

@@ -8,7 +8,6 @@ import pytest
 
 from websearch_core.errors import (
     AccessDenied,
-    AuthenticationError,
     BadRequest,
     BadResponse,
     Blocked,
@@ -261,7 +260,7 @@ def test_a_list_of_another_type_is_a_bad_response(body):
         (503, {"code": "hourly_cap_reached"}, QuotaExhausted),
         (429, {"code": "rate_limited", "window": "minute"}, RateLimited),
         (429, {"code": "limit", "window": "day"}, QuotaExhausted),
-        (403, {"code": "keyless_not_allowed"}, AuthenticationError),
+        (403, {"code": "keyless_not_allowed"}, Blocked),
         (200, {"code": "odd"}, ServiceError),
     ],
 )
@@ -323,3 +322,16 @@ def test_the_reason_of_a_failure_has_its_own_meaning(reason, kind):
 def test_what_is_no_page_is_no_success(text, kind):
     with pytest.raises(kind):
         play(TAVILY.read(URL), extracted((URL, text)))
+
+
+def test_a_language_filters_the_pages():
+    body = next(TAVILY.search(SearchQuery.of("kelp", language="de-AT"))).json
+
+    assert (body["language"], body["filter_by_language"]) == ("de", True)
+    assert not {"language", "filter_by_language"} & next(TAVILY.search(SearchQuery.of("kelp"))).json.keys()
+
+
+def test_icons_can_be_requested():
+    mine = Tavily(api_key=SECRET, include_favicon=True)
+
+    assert next(mine.search(SearchQuery.of("kelp"))).json["include_favicon"] is True

@@ -11,6 +11,7 @@ from websearch_core.testing import play, reply
 
 URL = "https://harbour.example/gone?b=c"
 TABLE = [["timestamp", "original"], ["20260304050607", "https://harbour.example/gone?b=c"]]
+MADE = "Wed, 04 Mar 2026 05:06:07 GMT"
 COPY = "https://web.archive.org/web/20260304050607id_/https://harbour.example/gone?b=c"
 
 
@@ -19,7 +20,7 @@ def read(*answers, **options):
 
 
 def test_the_guard_sees_the_page_and_the_copy():
-    outcome = read(reply(TABLE), reply("<title>Tides</title><p>High water at noon."))
+    outcome = read(reply(TABLE), reply("<title>Tides</title><p>High water at noon.", memento_datetime=MADE))
     table, copy = outcome.requests
 
     assert (table.target, table.judge_target, table.guarded) == (URL, False, False)
@@ -32,7 +33,7 @@ def test_a_page_inside_is_never_shown_to_the_archive():
 
 
 def test_the_page_says_that_it_is_a_copy_and_of_which_day():
-    page = read(reply(TABLE), reply("<title>Tides</title><p>High water at noon.")).result
+    page = read(reply(TABLE), reply("<title>Tides</title><p>High water at noon.", memento_datetime=MADE)).result
 
     assert (page.title, page.url, page.provider) == ("Tides", URL, "wayback")
     assert page.final_url == "https://web.archive.org/web/20260304050607/https://harbour.example/gone?b=c"
@@ -46,6 +47,19 @@ def test_it_can_read_the_page_as_it_was():
 
     assert request.params["to"] == "20240630"
     assert "to" not in next(Wayback().read(URL)).params
+
+
+def test_the_copy_that_the_archive_redirects_to_has_its_own_day_and_url():
+    moved = reply("", 302, location="/web/20090305010203id_/http://harbour.example/moved")
+    page = read(reply(TABLE), moved, reply("<p>High water at noon.", memento_datetime=MADE)).result
+
+    assert page.final_url == "https://web.archive.org/web/20090305010203/http://harbour.example/moved"
+    assert "archived on 2009-03-05" in page.notes[0]
+
+
+def test_a_page_of_the_archive_itself_is_no_copy():
+    with pytest.raises(PageNotFound, match="no copy of this page"):
+        read(reply(TABLE), reply("<p>Search the history of over 446 billion web pages"))
 
 
 @pytest.mark.parametrize("table", [[], [["timestamp", "original"]], ""])

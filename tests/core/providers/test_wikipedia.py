@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import AuthenticationError, BadRequest, RateLimited, Unavailable, UnsupportedOption
+from websearch_core.errors import BadRequest, Blocked, RateLimited, Unavailable, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.wikipedia import Wikipedia
 from websearch_core.testing import play, reply
@@ -44,7 +44,7 @@ def test_another_wiki_has_one_language():
 
 
 def test_a_refusal_names_the_contact():
-    with pytest.raises(AuthenticationError, match=r"who runs a program: WebSearch\(http=Http\(contact="):
+    with pytest.raises(Blocked, match=r"who runs them: WebSearch\(http=Http\(contact="):
         play(Wikipedia().search(SearchQuery.of("tides")), reply("Please set a user-agent", 403))
 
 

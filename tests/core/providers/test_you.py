@@ -92,3 +92,12 @@ def test_several_pages_are_read_in_one_request():
 
     assert isinstance(failed, Unavailable)
     assert (page.url, page.content) == (URL, "Kelp grows.")
+
+
+def test_domains_are_boosted_unless_there_is_a_filter():
+    mine = You(api_key=SECRET, boost_domains=("kelp.example",))
+
+    assert request_of(mine).json["boost_domains"] == ["kelp.example"]
+    assert "boost_domains" not in request_of(mine, allowed_domains=["a.org"]).json
+    keyless = You(keyless=True, boost_domains=("a.org", "b.org"))
+    assert request_of(keyless).params["boost_domains"] == "a.org,b.org"

@@ -85,6 +85,7 @@ _STAMP = re.compile(r"[1-9]\d{9}(?:\d{3})?", re.ASCII)  # seconds or millisecond
 _SECONDS, _MILLISECONDS = (1e8, 1e10), (1e11, 1e13)  # from 1973 to 2286
 _AGO = re.compile(r"(\d{1,3}|an?) ?(sec|min|hour|hr|day|week|month|year)[a-z]*\.? ago|yesterday", re.IGNORECASE)
 _HOURS = {"sec": 0, "min": 1 / 60, "hour": 1, "hr": 1, "day": 24, "week": 168, "month": 720, "year": 8760}
+_ROUGH = re.compile(rf"(?:{_LETTERS}\.?,? )?[12]\d{{3}}|[12]\d{{3}}[-/.](?:0?[1-9]|1[0-2])", re.ASCII | re.IGNORECASE)
 _WORDS = re.compile(r"(?=.*\d)(?=.*[^\W\d_])(?!.*\d{4}).{2,40}")  # 3 days ago, vor 3 Tagen, 4 Mar
 _MAX_LENGTH = 80  # characters: no date is longer, and longer text would cost the patterns time
 
@@ -111,9 +112,13 @@ def parse_date(text: object) -> datetime | None:
 
 
 def find_words(value: object) -> str:
-    """Return the words where a date should be, if a reader understands them: ``3 days ago``, ``vor 3 Tagen``."""
+    """
+    Return the words where a date should be, if a reader understands them: ``3 days ago``, ``vor 3 Tagen``.
+
+    So is a date without a day, ``2026`` or ``May 2026``, which is not the first day of it.
+    """
     text = " ".join(value.split()) if isinstance(value, str) and len(value) <= _MAX_LENGTH else ""
-    return text if (_AGO.fullmatch(text) or _WORDS.fullmatch(text)) else ""
+    return text if any(pattern.fullmatch(text) for pattern in (_AGO, _ROUGH, _WORDS)) else ""
 
 
 def count_back(words: str, at: datetime) -> datetime | None:

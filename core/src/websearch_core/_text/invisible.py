@@ -34,7 +34,7 @@ _KEYS = re.compile("[0-9#*]")  # the characters that a keycap is put around
 # The blocks with all characters that have an emoji or text style (https://www.unicode.org/reports/tr51/).
 _EMOJI = re.compile(
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
-    "\u3030\u303d\u3297\u3299\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
 _MONGOLIAN_VARIANTS = "\u180b\u180c\u180d\u180f"
 _VIRAMA = 9  # the combining class of every virama
@@ -130,7 +130,7 @@ def _keep_needed(run: re.Match[str]) -> str:
     if len(marks) > 1:
         return ""
     if marks == _ZWJ and _EMOJI.match(after):
-        return marks if _EMOJI.match(before) or "\U0001f3fb" <= before <= "\U0001f3ff" else ""
+        return marks if _EMOJI.match(before) else ""
     if marks in {_ZWNJ, _ZWJ}:
         return marks if _joins(before, marks, after) else ""
     return marks if marks in _MONGOLIAN_VARIANTS and "\u1820" <= before <= "\u18aa" else ""

@@ -22,7 +22,7 @@ from ..events import ReadEnd, ReadStart, SearchEnd, SearchStart, emit
 from ..flow import Call, Flow, Gather
 from ..flow._lanes import gather_by_host
 from ..layers._identity import describe_query, digest
-from ..layers._layer import batch_size, leaves, parts, read_many, reads_batches
+from ..layers._layer import address, batch_size, leaves, parts, read_many, reads_batches
 from ..layers._relax import find_unsupported
 from ..layers._single_flight import free
 from ..models import Page, SearchQuery, SearchResponse
@@ -104,6 +104,7 @@ class Calls:
             check_number("read_top", read_top, 0, InvalidOption)
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         passages = (yield from self._make_excerpt(part)) if read_top else None
+        query = address(query, self.provider)
         longest = query.max_snippet_chars
         if longest is not None:  # of no concern to providers: the same is asked, and kept, for each length
             query = query.model_copy(update={"max_snippet_chars": None})

@@ -29,7 +29,7 @@ from ..layers import (
     Throttle,
     leaves,
 )
-from ..layers._layer import check_part, parts
+from ..layers._layer import address, check_part, parts
 from ..layers._stack import Stack
 from ..models import SearchQuery
 from ..provider._declare import destinations
@@ -215,6 +215,8 @@ def make_stack(
 
 def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -> None:
     """Raise `UnsupportedOption` if *provider* lacks one of *options*, unless they say that a note is enough."""
+    if options.get("extra"):
+        address(SearchQuery.of("any", extra=options["extra"]), provider)
     layers = [getattr(part, "layer", None) for part in parts(provider)]
     relaxes = [layer.unsupported for layer in layers if isinstance(layer, Relax)]
     if not options or (options.get("unsupported") or next(iter(relaxes), "raise")) == "note":

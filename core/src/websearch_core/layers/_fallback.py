@@ -15,7 +15,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import MORE_HIDDEN, is_empty
 from ..provider._ports import Provider, helps_after
 from ._hedging import Hedging, parse_hedge
-from ._layer import Layer, ProviderGroup, Rank, check_numbers, leaves, read_many, reader, searcher
+from ._layer import Layer, ProviderGroup, Rank, address, check_numbers, leaves, read_many, reader, searcher
 from ._single_flight import is_free
 from ._trail import MostlyHidden, NothingFound, Trail, Turn
 
@@ -78,9 +78,11 @@ class _FallbackProvider(ProviderGroup[Fallback]):
         self._hedging = None if layer.hedge is None else Hedging(layer.hedge, layer.hedge_share)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        return self._try_each(
-            lambda provider: contain_bugs(lambda: searcher(provider).search(query), provider.name, "search")
-        )
+        def ask(provider: Provider) -> Flow[SearchResponse]:
+            own = address(query, provider, *self.inner)
+            return contain_bugs(lambda: searcher(provider).search(own), provider.name, "search")
+
+        return self._try_each(ask)
 
     def read(self, url: str, /) -> Flow[Page]:
         return self._try_each(lambda provider: contain_bugs(lambda: reader(provider).read(url), provider.name))

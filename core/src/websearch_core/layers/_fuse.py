@@ -25,7 +25,7 @@ from ..models import SearchQuery, SearchResponse, SearchResult
 from ..models._outcomes import Outcome, find_outcomes
 from ..provider._ports import Provider
 from ._depth import deepen, find_depth, split, take_page
-from ._layer import Layer, ProviderGroup, Rank, check_numbers, leaves, searcher
+from ._layer import Layer, ProviderGroup, Rank, address, check_numbers, leaves, searcher
 from ._merge import Answer, merge_answers
 
 _SKIPPED = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
@@ -110,7 +110,7 @@ class _FuseProvider(ProviderGroup[Fuse]):
 
     def _search(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
         depth = find_depth(provider, self.layer.results_per_provider)
-        response = yield from searcher(provider).search(deepen(query, depth))
+        response = yield from searcher(provider).search(deepen(address(query, provider, *self.inner), depth))
         inside, outside = split(response.results, query)
         response = response.model_copy(update={"results": (*inside, *outside)})
         engines = [_find_engines(provider, result) for result in response.results]

@@ -9,8 +9,9 @@ from functools import partial
 from math import inf
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args
 
+from .._registry import is_known
 from .._runtime.bugs import contain_bugs
-from ..errors import BadResponse, ConfigurationError, ServiceError, UnsafeURL, WebSearchError
+from ..errors import BadResponse, ConfigurationError, InvalidOption, ServiceError, UnsafeURL, WebSearchError
 from ..flow import Flow, Gather
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import BatchReader, PageReader, Provider, Role, SearchProvider, can, check_port
@@ -313,6 +314,30 @@ def read_each(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSe
     """Read pages with *provider*, each on its own; return for each URL, in order, the page or its error."""
     reading = cast("PageReader", provider)
     return (yield Gather([contain_bugs(partial(reading.read, url), provider.name) for url in urls]))  # type: ignore[no-any-return]
+
+
+def address(query: SearchQuery, provider: Provider, *group: Provider) -> SearchQuery:
+    """
+    Return *query* with the ``extra`` that is for *provider*, which may be one of a *group*.
+
+    Raises:
+        InvalidOption: Several are asked, and ``extra`` does not say whom each parameter is for.
+
+    """
+    if not query.extra:
+        return query
+    own = {leaf.name for leaf in leaves(provider)}
+    known = own.union(leaf.name for one in group for leaf in leaves(one))
+    named = {
+        name for name, part in query.extra.items() if isinstance(part, Mapping) and (name in known or is_known(name))
+    }
+    rest = {name: value for name, value in query.extra.items() if name not in named}
+    if rest and len(known) > 1:
+        line = f"extra={{{min(known)!r}: {{{next(iter(rest))!r}: ...}}}}"
+        raise InvalidOption(f"extra: several providers are asked, {', '.join(sorted(known))}: write {line}")
+    parts = {name: query.extra[name] for name in named & own}
+    extra = parts if len(own) > 1 else {**rest, **parts.get(min(own), {})}
+    return query.model_copy(update={"extra": extra})
 
 
 def searcher(provider: Provider) -> SearchProvider:

@@ -135,7 +135,8 @@ class SearchQuery(_Model):
             those.
         images: Also return images.
         page: Which page of results, from 1.
-        extra: Parameters of the service itself, sent to it verbatim.
+        extra: Parameters of the service itself, sent to it verbatim, beside those of the other fields. If several
+            providers are asked, by their names: ``{"tavily": {"max_age_hours": 24}}``.
         unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
             ``note`` it in the response. None lets the layers decide, which raise by default.
         max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.

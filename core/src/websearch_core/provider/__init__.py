@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         error_for,
         parse_usage,
         post_json,
+        with_extra,
         with_sites,
     )
     from ._languages import codes, find_country, find_language
@@ -88,6 +89,7 @@ __all__ = [
     "post_json",
     "provider",
     "time_left",
+    "with_extra",
     "with_sites",
 ]
 

@@ -19,6 +19,7 @@ from ..errors import (
     AuthenticationError,
     BadRequest,
     BadResponse,
+    Blocked,
     QuotaExhausted,
     RateLimited,
     ServiceError,
@@ -31,7 +32,7 @@ from ..flow import Request, Response
 from ..flow._redaction import without_keys
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
-from ._declare import is_vendor
+from ._declare import OF_HTTP, environment, is_vendor
 from ._languages import find_country, find_language
 from ._ports import Limits, Provider
 
@@ -55,7 +56,19 @@ _NUMBER = r"\s*-?[0-9]{1,18}(\.[0-9]{1,18})?\s*"
 _MAX_DETAIL_LENGTH = 200
 _MAX_UNITS = 20
 _DAY = 86_400.0
-_MESSAGES = ("message", "msg", "detail", "error_message", "error_description", "error", "errors", "title", "reason")
+_MESSAGES = (
+    "message",
+    "msg",
+    "detail",
+    "error_message",
+    "error_description",
+    "error",
+    "errors",
+    "title",
+    "reason",
+    "info",
+)
+_FAILED = {"error", "fail", "failed", "failure"}
 _MOST_NESTED = 4
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
@@ -148,6 +161,7 @@ def decode(
     meanings: Meanings | None = None,
     detail: Callable[[Any], Any] | None = None,
     kind: Callable[[Any], type[ServiceError] | None] | Kinds = MappingProxyType({}),
+    nothing: Iterable[str] = (),
 ) -> dict[str, Any]:
     """
     Return the JSON object in *response*, or raise the error that its status means.
@@ -161,32 +175,38 @@ def decode(
             one there.
         kind: Finds the class of the error in that body, where it is more accurate than the status; else None. Or the
             phrases that tell the class in the service's message, for `find_kind`.
+        nothing: Phrases of messages that say that a search found nothing, which is not an error.
 
     Raises:
         TooLarge: The body was cut at the size limit.
-        BadResponse: It is not a JSON object.
+        BadResponse: It is not a JSON object, or, of a search, an error instead of results.
         ServiceError: The status is not a success.
 
     """
-    if not 200 <= response.status < 300:
-        body = as_json(response)
-        message = find_message(body)
-        if not body and response.media_type == "text/plain":
-            message = response.content[:1000].decode("utf-8", "replace")
+
+    def error(body: Any, message: str | None, hint: str = "") -> ServiceError:
         words = (detail(body) if body and detail else None) or message
         found = find_kind(message, kind) if isinstance(kind, Mapping) else kind(body) if body else None
-        raise error_for(response, provider, verb=verb, meanings=meanings, detail=words, kind=found)
+        return error_for(response, provider, verb=verb, meanings=meanings, detail=words, hint=hint, kind=found)
+
+    if not 200 <= response.status < 300:
+        body = as_json(response)
+        is_words = not body and response.media_type == "text/plain"
+        raise error(body, response.content[:1000].decode("utf-8", "replace") if is_words else find_message(body))
     if response.truncated:
         raise TooLarge(f"{provider.name} {verb} failed: the answer is too large", provider=provider.name)
     try:
         body = response.json()
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as cause:
         named = response.media_type if response.media_type in _NAMED_TYPES else "something else"
         what = "broken JSON" if "json" in response.media_type else f"not JSON but {named}"
         message = f"{provider.name} {verb} failed: the answer is {what}"
-        raise BadResponse(message, provider=provider.name, status=response.status) from error
+        raise BadResponse(message, provider=provider.name, status=response.status) from cause
     if not isinstance(body, dict):
         raise unexpected_format(provider.name, verb)
+    words = find_failure(body) if verb == "search" else None
+    if words is not None and not any(phrase in words.lower() for phrase in nothing):
+        raise error(body, words, "an error instead of results")
     return body
 
 
@@ -213,6 +233,27 @@ def find_message(body: Any, depth: int = _MOST_NESTED) -> str | None:
     elif isinstance(body, list):
         inner = body
     return next((words for one in inner if (words := find_message(one, depth - 1))), None) if depth else None
+
+
+def find_failure(body: Mapping[str, Any]) -> str | None:
+    """
+    Return what the body of a success says about a failure; empty if only that it is one, None if it is none.
+
+    That is an error beside no results; or a message, if there is not even an empty list.
+    """
+    rest = {name: value for name, value in body.items() if name not in {"error", "errors"}}
+    if any(value and isinstance(value, list) for one in (rest, *rest.values()) for value in as_object(one).values()):
+        return None
+    codes = [as_number(body.get(name)) or 0 for name in ("status", "statusCode", "code", "error_code")]
+    if (
+        any(body.get(name) for name in ("error", "errors", "error_message", "error_code"))
+        or any(400 <= code < 600 for code in codes)
+        or str(body.get("status")).lower() in _FAILED
+        or body.get("success") is False
+    ):
+        return find_message(body) or ""
+    has_parts = any(isinstance(value, dict | list) for name, value in body.items() if name not in _MESSAGES)
+    return None if has_parts else find_message(body)
 
 
 def find_kind(words: Any, kinds: Kinds) -> type[ServiceError] | None:
@@ -252,6 +293,8 @@ def error_for(
     status = response.status
     is_used_up = status == 429 and any(one.is_exhausted and (one.window or 0) >= _DAY for one in response.rate_limits)
     kind = kind or (meanings or {}).get(status) or (QuotaExhausted if is_used_up else None)  # retrying does not help
+    if kind is None and status == 403 and (getattr(provider, "keyless", False) or not _keys(provider)):
+        kind, hint = Blocked, hint or _find_remedy(provider)  # it refuses us, not our key
     kind = kind or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
     message = f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}".rstrip() + (
         f": {hint}" if hint else ""
@@ -263,6 +306,13 @@ def error_for(
         key = getattr(provider, "api_key", None)
         error.key_source = key.origin if isinstance(key, ApiKey) else None
     return error
+
+
+def _find_remedy(provider: Provider) -> str:
+    """Return what helps where a service refuses callers without a key."""
+    names = environment(type(provider)).get("api_key", ())
+    key = f", or give it a key: {' or '.join(names)}" if names else ""
+    return f"it refuses programs that do not say who runs them: {OF_HTTP['contact']}{key}"
 
 
 def redact(text: str, provider: object) -> str:
@@ -295,9 +345,35 @@ def with_sites(query: SearchQuery) -> str:
     return " ".join(filter(None, [query.text, allowed, *blocked]))
 
 
+def with_extra(parameters: Mapping[str, Any], query: SearchQuery, *, join: str | None = None) -> dict[str, Any]:
+    """
+    Return the *parameters* that have a value, with the ``extra`` of *query*.
+
+    What that sets in an object, or adds to a list, leaves the rest as it is, such as the query's own filters.
+
+    Args:
+        parameters: The parameters of the service.
+        query: The query.
+        join: What joins the items of lists to a text, for a service that takes filters so: ``type:book,from:2026``.
+
+    """
+    merged: dict[str, Any] = _merge(drop_none(parameters), drop_none(query.extra))
+    if join is None:
+        return merged
+    return {name: join.join(map(str, value)) if isinstance(value, list) else value for name, value in merged.items()}
+
+
 def drop_none(parameters: Mapping[str, T | None]) -> dict[str, T]:
     """Return the *parameters* that have a value: those that are None are not sent."""
     return {name: value for name, value in parameters.items() if value is not None}
+
+
+def _merge(ours: Any, extra: Any) -> Any:
+    if isinstance(ours, Mapping) and isinstance(extra, Mapping):
+        return {**ours, **{name: _merge(ours.get(name), value) for name, value in extra.items()}}
+    if isinstance(ours, list):
+        return [*ours, *(one for one in (extra if isinstance(extra, list) else [extra]) if one not in ours)]
+    return extra
 
 
 def quote_commands(text: str, signs: str) -> str:

@@ -19,10 +19,18 @@ _MAX_REQUESTS = 10
 
 
 def collect_pages(
-    query: SearchQuery, provider: Provider, fetch: PageFlow, *, fixed: bool = False, limits: Limits | None = None
+    query: SearchQuery,
+    provider: Provider,
+    fetch: PageFlow,
+    *,
+    fixed: bool = False,
+    limits: Limits | None = None,
+    is_short: bool = False,
 ) -> Flow[SearchResponse]:
     """
     Request pages until the limit of *query* is reached, as `follow_pages` does, from a service that numbers its pages.
+
+    If one page can have all results that the query asks for, and has fewer, another one is not paid for.
 
     Args:
         query: The query: its ``page`` has ``limit`` results.
@@ -32,6 +40,7 @@ def collect_pages(
             whether there is another page.
         fixed: The service's pages always have ``results_per_request`` results.
         limits: Other limits than the provider's, for another kind of search.
+        is_short: The service's pages may have fewer results than it was asked for, although it has more.
 
     Raises:
         UnsupportedOption: The page that the query names is beyond the results that the service has for one query.
@@ -50,6 +59,8 @@ def collect_pages(
     def one(number: int) -> Flow[tuple[SearchResponse, int | None]]:
         response, more = yield from fetch(number, size)
         has_next = more and (most is None or (number + 1) * size < most)
+        if skip + end - start <= size and len(response.results) < size and not is_short:
+            has_next = False
         return response, number + 1 if has_next else None
 
     found = yield from follow_pages(query, provider, one, first, skip=skip, count=end - start)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import html
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from .._runtime.clock import now
 from .._text.dates import count_back, find_words, parse_date
 from .._text.invisible import is_printable_ascii, strip_invisible
-from .._text.markup import strip_markup
+from .._text.markup import strip_highlights, strip_markup
 from .._text.urls import is_web_url
 from ..models import Image, SearchQuery, SearchResult
 from ..models._domains import Domains
@@ -18,14 +20,24 @@ from ._http import as_number, as_object, as_objects, as_text, unexpected_format
 _MAX_AUTHORS = 100
 _MAX_NAME = 300  # characters
 
+Markup: TypeAlias = Literal["highlights", "entities", "html"]
 Getter = str | tuple[str, ...] | Callable[[Mapping[str, Any]], Any]
 
 
-def plain_text(text: Any) -> str:
-    """Turn a title or snippet into plain text: strip markup, unescape entities once, drop invisible characters."""
+def plain_text(text: Any, markup: Markup = "highlights") -> str:
+    """
+    Turn a title or snippet into plain text, without invisible characters.
+
+    Args:
+        text: The text; of any other type, it is empty.
+        markup: What it has besides plain text, in which a tag or an entity is meant to be read: only ``highlights``,
+            the marks around words of the query; also ``entities``, which are unescaped once; or it is ``html``.
+
+    """
     if not isinstance(text, str):
         return ""
-    text = strip_markup(text)
+    text = strip_markup(text) if markup == "html" else strip_highlights(text)
+    text = html.unescape(text) if markup == "entities" else text
     return text if is_printable_ascii(text) else strip_invisible(text)[0].replace("\xa0", " ").strip()
 
 
@@ -41,6 +53,7 @@ def parse_results(
     author: Getter = "author",
     content: Getter = lambda _: None,
     snippet_length: int | None = None,
+    markup: Markup = "highlights",
 ) -> tuple[SearchResult, ...]:
     """
     Parse a service's list of results leniently: every item with a usable URL is a result.
@@ -53,12 +66,14 @@ def parse_results(
             several titles, URLs, snippets and dates in a list, the first is taken.
         url: Where the URL is; items whose URL is ambiguous or not absolute http(s) are left out, and ``//host/path`` is
             taken as HTTPS.
-        snippet: Where the snippet is: plain text or markup.
+        snippet: Where the snippet is.
         score: Where the score is: a number.
         published: Where the date is, in any common form; of ``3 days ago``, the words are kept, too.
         author: Where the author is: a text, or a list of names or of objects that have a ``name``.
         content: Where the text of the page is, as Markdown, if the service returns that.
         snippet_length: Cut longer snippets: for services that send a whole text where others send an extract.
+        markup: What titles, snippets and names have besides plain text, in which a tag or an entity is meant to be
+            read: only ``highlights``, the marks around words of the query; also ``entities``; or they are ``html``.
 
     Raises:
         BadResponse: It is not a list, or none of its items looks like a result.
@@ -66,6 +81,7 @@ def parse_results(
     """
     if not isinstance(items, list):
         raise unexpected_format(provider)
+    as_plain = partial(plain_text, markup=markup)
     find_title, find_url, find_snippet, find_score = map(_finder, (title, url, snippet, score))
     find_published, find_author, find_content = map(_finder, (published, author, content))
     results: list[SearchResult] = []
@@ -75,18 +91,18 @@ def parse_results(
         address = take_first(find_url(item))
         if not isinstance(address, str) or not is_web_url(address := _absolute(address)):
             continue
-        text, date = plain_text(take_first(find_snippet(item))), take_first(find_published(item))
+        text, date = as_plain(take_first(find_snippet(item))), take_first(find_published(item))
         day = parse_date(date)
         words = find_words(date) if date and not day else ""
         results.append(
             SearchResult(
-                title=" ".join(plain_text(take_first(find_title(item))).split()) or address,
+                title=" ".join(as_plain(take_first(find_title(item))).split()) or address,
                 url=address,
                 snippet=text if snippet_length is None else _cut(text, snippet_length),
                 score=as_number(find_score(item)),
                 published=count_back(words, now()) if words else day,  # the service answers now
                 published_text=words,
-                author=join_names(find_author(item)),
+                author=join_names(find_author(item), as_plain),
                 content=as_text(find_content(item)),
                 provider=provider,
                 rank=len(results) + 1,
@@ -106,13 +122,15 @@ def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[A
     Args:
         body: The object that holds the list; None if that is missing.
         provider: The name of the provider.
-        key: Where the list is.
+        key: Where the list is; a path of keys, ``web.results``.
 
     Raises:
         BadResponse: *body*, or what is at *key*, has another type, or there is an error instead.
 
     """
-    items = body.get(key) if isinstance(body, dict) else body
+    items = body
+    for name in key.split("."):
+        items = items.get(name) if isinstance(items, dict) else items
     if items is None and not as_object(body).get("error"):
         return [], (f"{provider}'s answer held no list of results",)
     if not isinstance(items, list):
@@ -120,12 +138,19 @@ def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[A
     return items, ()
 
 
-def join_names(value: Any) -> str | None:
+def as_answer(value: Any) -> str | None:
+    """Return a direct answer as text: one that has the shape of a schema as JSON."""
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False) if value else None
+    return as_text(value)
+
+
+def join_names(value: Any, as_plain: Callable[[Any], str] = plain_text) -> str | None:
     """Return the author or authors in *value*, separated by commas: a text, or a list of texts or named objects."""
     if value is None:
         return None
     several = value if isinstance(value, list) else [value]
-    names = (plain_text(one.get("name") if isinstance(one, dict) else one) for one in several[:_MAX_AUTHORS])
+    names = (as_plain(one.get("name") if isinstance(one, dict) else one) for one in several[:_MAX_AUTHORS])
     return ", ".join(" ".join(name.split())[:_MAX_NAME] for name in names if name) or None
 
 
@@ -138,7 +163,7 @@ def parse_images(
     Args:
         items: The decoded list, of URLs or of objects.
         url: Where the URL of the image is; items whose URL is not absolute http(s) are left out.
-        description: Where the description is: plain text or markup.
+        description: Where the description is.
         page_url: Where the URL of the page with the image is.
 
     """

@@ -50,6 +50,8 @@ class Service:
         price: The list price: ``USD 5 per 1,000 requests``.
         prices: The same for programs, which estimate by it what a call will cost; empty if that is not known.
         as_of: When allowance and prices were true: ``2026-09``.
+        compared: The SDK whose parameters ours were compared with, and when: ``exa-py 2.28.0, 2026-11-23``. If empty,
+            they were compared with the pages in *api_urls*.
         terms: What its terms say about results: storing, showing, automated use.
 
     """
@@ -60,4 +62,5 @@ class Service:
     price: str = ""
     prices: tuple[Price, ...] = ()
     as_of: str = ""
+    compared: str = ""
     terms: str = ""

@@ -54,13 +54,13 @@ def google_filters(query: SearchQuery, provider: Provider) -> dict[str, str]:
     )
 
 
-def google_period(query: SearchQuery) -> str | None:
-    """Return the period of *query* as Google's ``tbs``."""
+def google_period(query: SearchQuery) -> list[str] | None:
+    """Return the period of *query* as parts of Google's ``tbs``, which commas join."""
     if query.time_range:
-        return f"qdr:{query.time_range[0]}"
+        return [f"qdr:{query.time_range[0]}"]
     ends = {"cd_min": query.after, "cd_max": query.before}
     parts = [f"{name}:{day:%m/%d/%Y}" for name, day in ends.items() if day]
-    return ",".join(["cdr:1", *parts]) if parts else None
+    return ["cdr:1", *parts] if parts else None
 
 
 def google_years(query: SearchQuery, provider: Provider) -> dict[str, int]:

@@ -33,6 +33,7 @@ from websearch_core.provider import (
     error_for,
     parse_results,
     provider,
+    with_extra,
 )
 from websearch_core.provider._http import unexpected_format
 
@@ -80,8 +81,8 @@ class ArXiv:
                 yield Sleep(self.pause)
             requested.append(number)
             start = number * size
-            params = {"search_query": _words(query), "start": start or None, "max_results": size, **query.extra}
-            response = yield Request(url=f"{self.base_url}/query", params=drop_none(params))
+            params = {"search_query": _words(query), "start": start or None, "max_results": size}
+            response = yield Request(url=f"{self.base_url}/query", params=with_extra(params, query))
             entries, total = yield from self._parse(response)
             if not entries and total > start:
                 raise Unavailable("arxiv search failed: it reported results but returned none", provider=self.name)

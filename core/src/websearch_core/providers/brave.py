@@ -33,13 +33,12 @@ from websearch_core.provider import (
     codes,
     collect_pages,
     decode,
-    drop_none,
-    error_for,
     find_country,
     find_language,
     parse_images,
     parse_results,
     provider,
+    with_extra,
 )
 from websearch_core.provider._dates import date_span
 from websearch_core.provider._http import as_json
@@ -61,6 +60,7 @@ class Brave:
         api_key: Subscription token.
         base_url: Where the API is.
         extra_snippets: Also request up to five more excerpts of each page; they are its ``content``.
+        goggles: A Goggle, which ranks and discards pages: its rules, or the URL that it is published at.
         llm_context: Search for passages instead of pages. Has no pages, topics, images or safe search.
 
     """
@@ -93,6 +93,7 @@ class Brave:
     api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
     base_url: BaseUrl = "https://api.search.brave.com/res/v1"
     extra_snippets: bool = False
+    goggles: str | None = None
     llm_context: bool = False
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
@@ -119,31 +120,40 @@ class Brave:
         return (yield from self._add_images(query, found)) if query.images else found
 
     def _request(self, endpoint: str, query: SearchQuery, params: dict[str, Any]) -> Request:
-        params = {
+        parameters = {
             "q": query.text,
-            **params,
             "country": find_country(query, self),
             "search_lang": find_language(query, self),
             "freshness": date_span(query, _FRESHNESS),
-            "goggles": _goggle(query),
-            **query.extra,
+            "goggles": self._goggles(query) or None,
+            **params,
         }
-        params = drop_none(params)
+        params = with_extra(parameters, query)
+        if isinstance(goggles := params.get("goggles"), list):
+            params["goggles"] = _join_goggles(goggles)
         url, headers = f"{self.base_url}/{endpoint}", {"X-Subscription-Token": self.api_key.get_secret_value()}
         headers["Accept"] = "application/json"
-        if len(params.get("goggles", "")) > _LONG:
+        if len(str(params.get("goggles", ""))) > _LONG:
             return Request(method="POST", url=url, json=params, headers=headers)
         return Request(url=url, params=params, headers=headers)
+
+    def _goggles(self, query: SearchQuery) -> list[str]:
+        """Return the domain filters as rules of a Goggle, and that of the caller: https://search.brave.com/help/goggles."""
+        rules = [f"$discard,site={domain}" for domain in query.blocked_domains]
+        if query.allowed_domains:
+            rules += ["$discard", *(f"$boost,site={domain}" for domain in query.allowed_domains)]
+        return [*rules, self.goggles] if self.goggles else rules
 
     def _parse(self, query: SearchQuery, body: dict[str, Any], size: int) -> tuple[SearchResponse, bool]:
         """Return a page, and whether there is another. News are at the top; ``web`` is absent if it has no results."""
         is_news = query.topic == "news"
-        section = body if is_news or "results" in body else body.get("web")
-        is_empty = section is None and body.get("type") == "search"
-        items, notes = ([], ()) if is_empty else take_results(section, self.name)
+        is_whole = is_news or "results" in body
+        items, notes = take_results(body, self.name, "results" if is_whole else "web.results")
+        is_empty = not is_whole and body.get("web") is None and body.get("type") == "search"
         results = parse_results(
-            items, self.name, snippet="description", published="page_age", content=partial(_passages, "extra_snippets")
-        )
+            items, self.name, snippet="description", published="page_age", content=partial(_passages, "extra_snippets"),
+            markup="html",
+        )  # fmt: skip
         about = as_object(body.get("query"))
         altered = as_text(about.get("altered"))
         corrected = ("brave corrected the spelling of the query: see suggestions",) if altered else ()
@@ -152,7 +162,7 @@ class Brave:
             results=results,
             provider=self.name,
             suggestions=(altered,) if altered else (),
-            notes=(*notes, *corrected),
+            notes=corrected if is_empty else (*notes, *corrected),
             raw=body,
         )
         says = about and not is_news  # news never do, and of the web only "yes" is written out
@@ -173,9 +183,9 @@ class Brave:
             age = as_object(sources.get(str(item.get("url")))).get("age")
             return age[1] if isinstance(age, list) and len(age) > 1 else None
 
-        items, notes = take_results(body.get("grounding"), self.name, "generic")
+        items, notes = take_results(body, self.name, "grounding.generic")
         texts = partial(_passages, "snippets")
-        results = parse_results(items, self.name, snippet=texts, content=texts, published=published)
+        results = parse_results(items, self.name, snippet=texts, content=texts, published=published, markup="html")
         results = tuple(one.model_copy(update={"snippet": one.snippet[:_SNIPPET]}) for one in results)
         return SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body)
 
@@ -183,37 +193,35 @@ class Brave:
         """Add the images of another request; if it fails, a note says so, since the results are paid for."""
         safe = "off" if query.safe_search == "off" else "strict"  # it has only these
         plain = query.without("time_range", "after", "before", "allowed_domains", "blocked_domains", "extra")
-        params = {"count": min(query.limit, 200), "safesearch": safe if query.safe_search else None}
+        count = min(query.limit, 200)
+        params = {"count": count, "safesearch": safe if query.safe_search else None, "goggles": None}
         try:
             body = self._body((yield self._request("images/search", plain, params)))
         except ServiceError as error:
             return found.with_notes(f"brave failed to find images ({error.code})", partial=True)
         where = ("properties.url", "thumbnail.src")  # of the image itself
-        images = parse_images(body.get("results"), url=where, description="title", page_url="url")
+        images = parse_images(body.get("results"), url=where, description=_title, page_url="url")
         return found.model_copy(update={"images": images})
 
     def _body(self, response: Response) -> dict[str, Any]:
-        if response.status == 200 and (body := decode(response, self)).get("type") != "ErrorResponse":
-            return body
-        if (answer := as_json(response)) is None:  # from its firewall, not its API
-            raise error_for(response, self, meanings={403: Blocked})
-        body = as_object(answer)
-        problem = as_object(body.get("error")) or next(iter(as_objects(body.get("errors"))), {})
-        code, meta = problem.get("code"), as_object(problem.get("meta"))
-        kind: type[ServiceError] | None = None
-        if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or "subscription-token" in str(meta):
-            kind = AuthenticationError
-        elif code == "QUOTA_LIMITED" or _is_used_up(meta):
-            kind = QuotaExhausted
-        raise error_for(response, self, detail=problem.get("detail"), kind=kind)
+        is_firewall = response.status == 403 and as_json(response) is None  # and not its API
+        return decode(response, self, kind=_kind, meanings={403: Blocked} if is_firewall else None)
 
 
-def _goggle(query: SearchQuery) -> str | None:
-    """Return the domain filters as a Goggle: https://search.brave.com/help/goggles."""
-    rules = [f"$discard,site={domain}" for domain in query.blocked_domains]
-    if query.allowed_domains:
-        rules += ["$discard", *(f"$boost,site={domain}" for domain in query.allowed_domains)]
-    return "\n".join(rules) or None
+def _join_goggles(goggles: list[str]) -> str | list[str]:
+    """Return all rules as one Goggle; one that is published somewhere stays on its own."""
+    urls = [one for one in goggles if one.startswith("https://")]
+    rules = "\n".join(one for one in goggles if one not in urls)
+    several = [*([rules] if rules else []), *urls]
+    return several[0] if len(several) == 1 else several
+
+
+def _kind(body: Any) -> type[ServiceError] | None:
+    problem = as_object(as_object(body).get("error")) or next(iter(as_objects(as_object(body).get("errors"))), {})
+    code, meta = problem.get("code"), as_object(problem.get("meta"))
+    if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or "subscription-token" in str(meta):
+        return AuthenticationError
+    return QuotaExhausted if code == "QUOTA_LIMITED" or _is_used_up(meta) else None
 
 
 def _is_used_up(meta: dict[str, Any]) -> bool:
@@ -222,8 +230,12 @@ def _is_used_up(meta: dict[str, Any]) -> bool:
     return isinstance(limit, int) and isinstance(current, int) and current >= limit > 0
 
 
+def _title(image: Mapping[str, Any]) -> str:
+    return plain_text(image.get("title"), "html")
+
+
 def _passages(key: str, item: Mapping[str, Any]) -> str | None:
     """Return a list of passages as one text; a table is one of them, as JSON."""
     several = item.get(key)
-    passages = [plain_text(one) for one in several if isinstance(one, str)] if isinstance(several, list) else []
+    passages = [plain_text(one, "html") for one in several if isinstance(one, str)] if isinstance(several, list) else []
     return "\n\n".join(filter(None, passages)) or None

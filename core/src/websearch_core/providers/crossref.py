@@ -30,9 +30,9 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    drop_none,
     parse_results,
     provider,
+    with_extra,
 )
 
 _MARKUP = re.compile(r"</?(?:(?:jats|mml):[a-z0-9-]+|italic|bold|sc|title|sec|list|list-item)\b[^<>]*>", re.IGNORECASE)
@@ -85,6 +85,7 @@ class Crossref:
                 snippet=_snippet,
                 published=_published,
                 author=_authors,
+                markup="html",
             )
             total = message.get("total-results")
             more = isinstance(total, int) and (number + 1) * size < total
@@ -99,11 +100,10 @@ class Crossref:
             "query": query.text,
             "rows": rows,
             "offset": offset or None,
-            "filter": ",".join(f"{name}:{day}" for name, day in dates if day) or None,
-            **query.extra,
+            "filter": [f"{name}:{day}" for name, day in dates if day] or None,
         }
         key = {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
-        return Request(url=f"{self.base_url}/works", params=drop_none(params), headers=key)
+        return Request(url=f"{self.base_url}/works", params=with_extra(params, query, join=","), headers=key)
 
 
 def _first(value: Any) -> str | None:
@@ -134,9 +134,7 @@ def _published(item: Mapping[str, Any]) -> str | None:
     """Return the date of publication, whose month and day may be missing: ``{"date-parts": [[2026, 3]]}``."""
     parts = as_object(item.get("issued")).get("date-parts")
     day = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
-    numbers = [part for part in day[:3] if isinstance(part, int)]
-    year, month, day_of_month = [*numbers, *[1] * (3 - len(numbers))]
-    return f"{year:04}-{month:02}-{day_of_month:02}" if numbers else None
+    return "-".join(f"{part:02}" for part in day[:3] if isinstance(part, int)) or None
 
 
 def _authors(item: Mapping[str, Any]) -> list[str]:

@@ -38,11 +38,11 @@ from websearch_core.provider import (
     SearchResponse,
     Service,
     check_options,
-    drop_none,
     follow_pages,
     parse_images,
     parse_results,
     provider,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._http import redact
@@ -111,13 +111,13 @@ class Ddgs:
         """Search, page by page until the limit is reached."""
         check_options(query, self)
         kind = "news" if query.topic == "news" else "text"
-        options: dict[str, Any] = {
+        fields = {
             "region": _region(query),
             "safesearch": _SAFE_SEARCH.get(query.safe_search or ""),
             "timelimit": query.time_range and query.time_range[0],
             "backend": self._engines(query, kind, self.backend),
         }
-        options = {**drop_none(options), **query.extra}
+        options = with_extra(fields, query)
         images: tuple[Image, ...] = ()
         if query.images:
             more = {"backend": self._engines(query, "images", "auto"), "max_results": query.limit}

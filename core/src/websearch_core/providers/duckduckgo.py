@@ -36,6 +36,7 @@ from websearch_core.provider import (
     follow_pages,
     parse_results,
     provider,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._dates import date_span
@@ -120,7 +121,7 @@ class DuckDuckGo:
         form = {"q": words, "b": "", "kl": _region(query), "df": date_span(query, _TIME, sign="..") or ""}
         if query.safe_search:
             form["kp"] = _SAFE_SEARCH[query.safe_search]
-        return {**form, **query.extra}
+        return with_extra(form, query)
 
     def _request(self, form: dict[str, str]) -> Request:
         return Request(
@@ -161,7 +162,7 @@ def _results(tree: LexborHTMLParser) -> tuple[SearchResult, ...]:
         }
         for row in tree.css(_ROWS)
     ]
-    return parse_results([row for row in rows if row["url"]], DuckDuckGo.name)
+    return parse_results([row for row in rows if row["url"]], DuckDuckGo.name, markup="html")
 
 
 def _html(node: LexborNode | None) -> str:
@@ -204,12 +205,12 @@ def _abstract(tree: LexborHTMLParser) -> str | None:
     box = tree.css_first("#zero_click_abstract")
     if box is None or _ABOUT_YOU.search(box.text()):
         return None
-    return plain_text(re.sub(r"<a\b(?:[^<]|<(?!a\b))*?</a>", " ", box.inner_html or "")) or None
+    return plain_text(re.sub(r"<a\b(?:[^<]|<(?!a\b))*?</a>", " ", box.inner_html or ""), "html") or None
 
 
 def _corrections(tree: LexborHTMLParser, query: SearchQuery) -> tuple[str, ...]:
     """Return the queries that the page proposes for a misspelled one."""
-    texts = [plain_text(link.inner_html) for link in tree.css("[id*=did_you_mean] a, [class*=spelling] a")]
+    texts = [plain_text(link.inner_html, "html") for link in tree.css("[id*=did_you_mean] a, [class*=spelling] a")]
     return tuple(dict.fromkeys(text for text in texts if text and text.casefold() != query.text.casefold()))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from html import unescape
 from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core._text.urls import serialize
@@ -54,14 +55,16 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._http import as_json, as_texts
 from websearch_core.provider._reading import find_records, read_alone
-from websearch_core.provider._results import take_results
+from websearch_core.provider._results import as_answer, take_results
 
 _MAX_RESULTS = 100
-_CATEGORIES = {"news": "news", "finance": "financial report", "academic": "research paper", "code": "github"}
+_CATEGORIES = {"news": "news", "finance": "financial report", "academic": "publication"}
+_Category = Literal["company", "news", "publication", "personal site", "financial report", "people"]
 _KINDS: dict[str, type[ServiceError]] = {
     "NO_MORE_CREDITS": QuotaExhausted,
     "API_KEY_BUDGET_EXCEEDED": QuotaExhausted,
@@ -89,10 +92,10 @@ class Exa:
     Args:
         api_key: From https://dashboard.exa.ai/api-keys.
         base_url: Where the API is.
-        type: How to search: ``neural`` by meaning; ``auto`` chooses; ``instant`` and ``fast`` are quick; the ``deep``
-            types take several steps and cost more.
-        category: Search only this kind of page: ``company``, ``people``, ``personal site``, ``pdf``, ... A query's
-            ``topic`` takes precedence.
+        type: How to search: ``neural`` by meaning; ``auto`` chooses; ``lite``, ``instant`` and ``fast`` are quick; the
+            ``deep`` types take several steps and cost more.
+        category: Search only this kind of page: ``company``, ``news``, ``publication``, ``personal site``, ``financial
+            report`` or ``people``. A query's ``topic`` takes precedence.
         highlights: Return passages that answer the query.
         text: Return the text of each page, as Markdown.
         summary: Return a summary of each page; costs extra.
@@ -118,12 +121,13 @@ class Exa:
         price="USD 7 per 1,000 searches of up to 10 results, USD 1 per 1,000 pages",
         prices=(Price(verb="search", usd=0.007, size=10), Price(verb="read", usd=0.001, size=1)),
         as_of="2026-11",
+        compared="exa-py 2.28.0, 2026-11-23",
     )
 
     api_key: Annotated[Key, Env("EXA_API_KEY")]
     base_url: BaseUrl = "https://api.exa.ai"
-    type: Literal["auto", "neural", "fast", "instant", "deep-lite", "deep", "deep-reasoning"] = "auto"
-    category: Annotated[str | None, FoundFile()] = None
+    type: Literal["auto", "neural", "lite", "fast", "instant", "deep-lite", "deep", "deep-reasoning"] = "auto"
+    category: Annotated[_Category | None, FoundFile()] = None
     highlights: Annotated[bool, FoundFile()] = True
     text: bool = False
     summary: bool = False
@@ -135,15 +139,17 @@ class Exa:
         return (yield from collect_pages(query, self, partial(self._page, query)))
 
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = {**self._payload(query, size), **query.extra}
+        payload = with_extra(self._payload(query, size), query)
         body = decode((yield post_json(self, "search", payload, headers=self._headers())), self, kind=_kind)
         items, notes = take_results(body, self.name)
         unread = [one for one in as_objects(body.get("statuses")) if one.get("status") == "error"]
         found = SearchResponse(
             query=query.text,
-            results=parse_results(items, self.name, snippet=_snippet, content="text", published="publishedDate"),
+            results=parse_results(
+                items, self.name, snippet=_snippet, content=_content, published="publishedDate", markup="entities"
+            ),
             provider=self.name,
-            answer=as_text(as_object(body.get("output")).get("content")),
+            answer=as_answer(as_object(body.get("output")).get("content")),
             images=_images(items) if query.images else (),
             notes=notes,
             request_id=as_text(body.get("requestId")),
@@ -179,7 +185,7 @@ class Exa:
         return parse_page(
             self,
             url,
-            as_text(found.get("text")) or "",
+            _content(found) or "",
             title=found.get("title"),
             final_url=found.get("url"),
             author=found.get("author"),
@@ -195,24 +201,27 @@ class Exa:
             "maxAgeHours": self.max_age_hours,
             "extras": {"imageLinks": 1} if query.images else None,
         }
-        return drop_none(
-            {
-                "query": query.text,
-                "numResults": size,
-                "type": self.type,
-                "category": _CATEGORIES.get(query.topic, self.category),
-                "includeDomains": list(query.allowed_domains) or None,
-                "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
-                "startPublishedDate": f"{after}T00:00:00.000Z" if after else None,
-                "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
-                "userLocation": find_country(query, self),
-                "moderation": query.safe_search in {"moderate", "strict"} or None,
-                "contents": drop_none(contents) or None,
-            }
-        )
+        return {
+            "query": query.text,
+            "numResults": size,
+            "type": self.type,
+            "category": _CATEGORIES.get(query.topic, self.category),
+            "includeDomains": list(query.allowed_domains) or None,
+            "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
+            "startPublishedDate": f"{after}T00:00:00.000Z" if after else None,
+            "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
+            "userLocation": find_country(query, self),
+            "moderation": query.safe_search in {"moderate", "strict"} or None,
+            "contents": drop_none(contents) or None,
+        }
 
     def _headers(self) -> dict[str, str]:
         return {"X-Api-Key": self.api_key.get_secret_value()}
+
+
+def _content(result: Mapping[str, Any]) -> str | None:
+    """Return the text of a page, which has the entities of its HTML."""
+    return as_text(unescape(as_text(result.get("text")) or ""))
 
 
 def _snippet(result: Any) -> str:

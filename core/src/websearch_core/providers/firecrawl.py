@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import field
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import NonNegativeInt
 
@@ -49,7 +50,6 @@ from websearch_core.provider import (
     collect_pages,
     decode,
     drop_none,
-    error_for,
     find_country,
     is_vendor,
     page_error,
@@ -59,6 +59,7 @@ from websearch_core.provider import (
     parse_usage,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._declare import missing_field_error
@@ -68,7 +69,7 @@ from websearch_core.provider._results import take_first
 from websearch_core.provider.google import google_period
 
 _MAX_RESULTS = 100
-_CATEGORIES = {"academic": ["research"], "code": ["github"]}
+_CATEGORIES = {"academic": "research", "code": "developer"}
 _KINDS: dict[str, type[ServiceError]] = {  # by the words of the error, or its code
     "keyless": QuotaExhausted,
     "scrape_timeout": TimedOut,
@@ -89,9 +90,14 @@ class Firecrawl:
         api_key: Starts with ``fc-``.
         keyless: Use the free allowance without a key, even if a key is set.
         base_url: Where the server is.
+        category: Search only these pages: of an index for ``developer`` (issues, documentation) or ``gov``, files of
+            type ``pdf``, or about fourteen sites for ``research``. A query's ``topic`` takes precedence.
+        location: Search as from this place, such as ``San Francisco,California,United States``.
         scrape: Also scrape every result, for its text; costs a credit a page.
         only_main_content: Leave out navigation, headers and footers of a page.
         max_age: Fetch a page again if the copy is older than this, in milliseconds; 0 always. None is two days.
+        headers: Headers to send to the sites of pages that are read.
+        wait_for: Wait before reading a page, in milliseconds.
 
     """
 
@@ -118,14 +124,19 @@ class Firecrawl:
             Price(verb="read", credits=1, size=1),
         ),
         as_of="2026-08",
+        compared="firecrawl-py 4.55.0, 2026-11-23",
     )
 
     api_key: Annotated[Key | None, Env("FIRECRAWL_API_KEY")] = None
     keyless: bool = False
     base_url: Annotated[BaseUrl, Env("FIRECRAWL_API_URL")] = "https://api.firecrawl.dev"
+    category: Annotated[Literal["developer", "gov", "pdf", "research"] | None, FoundFile()] = None
+    location: Annotated[str | None, FoundFile()] = None
     scrape: bool = False
     only_main_content: Annotated[bool, FoundFile()] = True
     max_age: NonNegativeInt | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+    wait_for: NonNegativeInt | None = None
 
     def __post_init__(self) -> None:
         """Require a key for the vendor's server, unless ``keyless`` is set."""
@@ -138,7 +149,9 @@ class Firecrawl:
         return (yield from collect_pages(query, self, partial(self._page, query)))
 
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = {**self._payload(query, size), **query.extra}
+        payload = with_extra(self._payload(query, size), query)
+        if isinstance(payload.get("tbs"), list):
+            payload["tbs"] = ",".join(payload["tbs"])
         body = self._body((yield self._request("search", payload)), "search")
         data = body.get("data")
         section = "news" if query.topic == "news" else "web"
@@ -165,9 +178,15 @@ class Firecrawl:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = drop_none({"url": serialize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
-        payload["onlyMainContent"] = self.only_main_content
-        body = self._body((yield self._request("scrape", payload, target=url)), "read")
+        payload = {
+            "url": serialize(url),
+            "formats": ["markdown", "links"],
+            "maxAge": self.max_age,
+            "onlyMainContent": self.only_main_content,
+            "headers": dict(self.headers) or None,
+            "waitFor": self.wait_for,
+        }
+        body = self._body((yield self._request("scrape", drop_none(payload), target=url)), "read")
         data = as_object(body.get("data"))
         about = {name: take_first(value) for name, value in as_object(data.get("metadata")).items()}
         status = as_number(about.get("statusCode"))
@@ -193,18 +212,20 @@ class Firecrawl:
         )
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
-        return drop_none({
+        category = _CATEGORIES.get(query.topic, self.category)
+        return {
             "query": query.text,
             "limit": size,
             "sources": ["news" if query.topic == "news" else "web", *(["images"] if query.images else [])],
-            "categories": _CATEGORIES.get(query.topic),
+            "categories": [category] if category else None,
             "includeDomains": list(query.allowed_domains) or None,
             "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
             "tbs": google_period(query),
             "country": find_country(query, self),
+            "location": self.location,
             "safe": query.safe_search in {"moderate", "strict"} or None,
             "scrapeOptions": {"formats": ["markdown"]} if self.scrape else None,
-        })  # fmt: skip
+        }
 
     def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> Request:
         headers = bearer(self.api_key) if self.api_key and not self.keyless else {}
@@ -216,7 +237,7 @@ class Firecrawl:
         if str(problem.get("code")).startswith("SCRAPE_"):  # the failure is the page's, not the service's
             raise page_error(self, kind=_kind(problem), detail=problem.get("error"))
         try:
-            body = decode(response, self, verb=verb, kind=_kind)
+            body = decode(response, self, verb=verb, kind=_kind, meanings={200: Unavailable})
         except RateLimited as error:
             wait = re.search(r"retry after (\d{1,6}) ?s", error.detail or "")
             if wait and error.retry_after is None:
@@ -224,9 +245,7 @@ class Firecrawl:
             raise
         if body.get("success") is not False:
             return body
-        if verb == "read":
-            raise page_error(self, kind=_kind(body), detail=body.get("error"))
-        raise error_for(response, self, kind=_kind(body) or Unavailable, detail=body.get("error"))
+        raise page_error(self, kind=_kind(body), detail=body.get("error"))
 
 
 def _kind(body: Any) -> type[ServiceError] | None:

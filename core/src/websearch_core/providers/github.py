@@ -10,7 +10,6 @@ thirty times. Code needs a token. ``topic="code"`` searches code if there is a t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core.errors import RateLimited, Unavailable, UnsupportedOption
@@ -34,10 +33,10 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    drop_none,
     error_for,
     parse_results,
     provider,
+    with_extra,
 )
 from websearch_core.provider._http import as_json, find_message
 
@@ -84,11 +83,13 @@ class GitHub:
         words = _words(query, kind)
 
         def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-            params = {"q": words, "per_page": size, "page": number + 1 if number else None, **query.extra}
+            params = {"q": words, "per_page": size, "page": number + 1 if number else None}
             headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
             if self.api_key:
                 headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
-            response = yield Request(url=f"{self.base_url}/search/{kind}", params=drop_none(params), headers=headers)
+            response = yield Request(
+                url=f"{self.base_url}/search/{kind}", params=with_extra(params, query), headers=headers
+            )
             body = self._body(response)
             results = parse_results(
                 body.get("items"),
@@ -148,8 +149,7 @@ def _title(item: Mapping[str, Any]) -> Any:
 def _snippet(item: Mapping[str, Any]) -> str:
     """Return the description of a repository, the matching lines of a file, or the beginning of an issue."""
     fragments = [as_text(match.get("fragment")) for match in as_objects(item.get("text_matches"))]
-    text = as_text(item.get("description")) or as_text(item.get("body")) or " … ".join(filter(None, fragments))
-    return escape(text)  # it is plain text: a tag in it is meant to be read
+    return as_text(item.get("description")) or as_text(item.get("body")) or " … ".join(filter(None, fragments))
 
 
 def _detail(body: Any) -> Any:

@@ -27,9 +27,9 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    drop_none,
     parse_results,
     provider,
+    with_extra,
 )
 from websearch_core.provider._dates import midnight
 
@@ -75,11 +75,10 @@ class HackerNews:
                 "tags": _TAGS[self.kind],
                 "hitsPerPage": size,
                 "page": number or None,
-                "numericFilters": _filters(query),
-                **query.extra,
+                "numericFilters": _filters(query) or None,
             }
             path = "search_by_date" if self.sort == "date" else "search"
-            response = yield Request(url=f"{self.base_url}/{path}", params=drop_none(params))
+            response = yield Request(url=f"{self.base_url}/{path}", params=with_extra(params, query, join=","))
             body = decode(response, self)
             results = parse_results(
                 body.get("hits"),
@@ -90,6 +89,7 @@ class HackerNews:
                 score="points",
                 published="created_at",
                 snippet_length=600,
+                markup="html",
             )
             pages = body.get("nbPages")
             more = isinstance(pages, int) and number + 1 < pages
@@ -98,11 +98,10 @@ class HackerNews:
         return (yield from collect_pages(query, self, fetch))
 
 
-def _filters(query: SearchQuery) -> str | None:
+def _filters(query: SearchQuery) -> list[str]:
     first, last = date_range(query)
     bounds = [f"created_at_i>={midnight(first)}"] if first else []
-    bounds += [f"created_at_i<{midnight(last + timedelta(days=1))}"] if last else []
-    return ",".join(bounds) or None
+    return bounds + ([f"created_at_i<{midnight(last + timedelta(days=1))}"] if last else [])
 
 
 def _url(hit: Mapping[str, Any]) -> Any:

@@ -41,7 +41,6 @@ from websearch_core.provider import (
     check_options,
     collect_pages,
     decode,
-    drop_none,
     find_country,
     find_language,
     is_vendor,
@@ -51,6 +50,7 @@ from websearch_core.provider import (
     parse_usage,
     provider,
     time_left,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
@@ -85,6 +85,8 @@ class Jina:
         no_cache: Fetch the page again even if Jina has a copy.
         engine: How Jina opens pages: with a ``browser``, or ``direct``, without scripts. By default, it chooses.
         target_selector: Only the parts of pages that this CSS selector matches.
+        remove_selector: Leave out the parts of pages that this CSS selector matches.
+        wait_for: Wait until a page has something that this CSS selector matches.
         read_results: Also read every result of a search.
 
     """
@@ -113,6 +115,8 @@ class Jina:
     no_cache: bool = False
     engine: Literal["browser", "direct", "cf-browser-rendering"] | None = None
     target_selector: str | None = None
+    remove_selector: str | None = None
+    wait_for: str | None = None
     read_results: bool = False
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
@@ -120,7 +124,7 @@ class Jina:
         if self.api_key is None:
             raise missing_field_error(type(self), "api_key")
         check_options(query, self)
-        return (yield from collect_pages(query, self, partial(self._results, query)))
+        return (yield from collect_pages(query, self, partial(self._results, query), is_short=True))
 
     def _results(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         payload = {
@@ -134,7 +138,7 @@ class Jina:
         answer = yield Request(
             method="POST",
             url=f"{self.search_url}/",
-            json={**drop_none(payload), **query.extra},
+            json=with_extra(payload, query),
             headers=self._headers() | ({} if self.read_results else {"X-Respond-With": "no-content"}),
         )
         response = _with_own_status(answer)
@@ -178,6 +182,8 @@ class Jina:
             "X-No-Cache": "true" if self.no_cache else None,
             "X-Engine": self.engine,
             "X-Target-Selector": self.target_selector,
+            "X-Remove-Selector": self.remove_selector,
+            "X-Wait-For-Selector": self.wait_for,
         }
         return {name: value for name, value in headers.items() if value}
 

@@ -41,7 +41,6 @@ from websearch_core.provider import (
     date_range,
     decode,
     drop_none,
-    error_for,
     find_country,
     page_error,
     parse_images,
@@ -50,9 +49,10 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
-from websearch_core.provider._http import bearer, find_kind, find_message, unexpected_format
+from websearch_core.provider._http import bearer, find_kind, unexpected_format
 from websearch_core.provider._reading import find_records, read_alone
 from websearch_core.provider._results import plain_text
 
@@ -97,7 +97,7 @@ class Kagi:
         """Search, page by page until the limit is reached."""
         check_options(query, self)
         images = (yield from self._images(query)) if query.images else ()
-        found = yield from collect_pages(query, self, partial(self._page, query))
+        found = yield from collect_pages(query, self, partial(self._page, query), is_short=True)
         return found.model_copy(update={"images": images})
 
     def read(self, url: str, /) -> Flow[Page]:
@@ -125,15 +125,15 @@ class Kagi:
 
     def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         workflow = "news" if query.topic == "news" else "search"
-        payload = {**self._payload(query, workflow, size), **drop_none({"page": number + 1 if number else None})}
-        body = yield from self._ask({**payload, **query.extra})
+        payload = {**self._payload(query, workflow, size), "page": number + 1 if number else None}
+        body = yield from self._ask(with_extra(payload, query))
         data = body["data"]
         direct = next(iter(as_objects(data.get("direct_answer"))), {})
         page = SearchResponse(
             query=query.text,
-            results=parse_results(data.get(workflow) or [], self.name, published="time"),
+            results=parse_results(data.get(workflow) or [], self.name, published="time", markup="html"),
             provider=self.name,
-            answer=plain_text(direct.get("snippet")) or plain_text(direct.get("title")) or None,
+            answer=plain_text(direct.get("snippet"), "html") or plain_text(direct.get("title"), "html") or None,
             suggestions=tuple(filter(None, map(_suggestion, as_objects(data.get("related_search"))))),
             request_id=as_text(as_object(body.get("meta")).get("id") or as_object(body.get("meta")).get("trace")),
             raw=body,
@@ -141,10 +141,9 @@ class Kagi:
         return page, len(page.results) >= min(size, _FULL) and number + 1 < _PAGES
 
     def _images(self, query: SearchQuery) -> Flow[tuple[Image, ...]]:
-        payload = {**self._payload(query, "images", query.limit), **query.extra}
-        body = yield from self._ask(payload)
+        body = yield from self._ask(with_extra(self._payload(query, "images", query.limit), query))
         return parse_images(
-            body["data"].get("image"), url=("image.url", "props.image_url"), description="title", page_url="url"
+            body["data"].get("image"), url=("image.url", "props.image_url"), description=_suggestion, page_url="url"
         )
 
     def _payload(self, query: SearchQuery, workflow: str, size: int) -> dict[str, Any]:
@@ -171,11 +170,8 @@ class Kagi:
 
     def _ask(self, payload: dict[str, Any]) -> Flow[dict[str, Any]]:
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
-        body = decode(response, self, kind=_KINDS)
+        body = decode(response, self, kind=_KINDS, meanings={200: Unavailable})
         if not isinstance(body.get("data"), dict):
-            if body.get("error"):
-                words = find_message(body)
-                raise error_for(response, self, detail=words, kind=find_kind(words, _KINDS) or Unavailable)
             if body.get("data") is not None or "meta" not in body:
                 raise unexpected_format(self.name)
             body = {**body, "data": {}}
@@ -183,4 +179,4 @@ class Kagi:
 
 
 def _suggestion(result: Mapping[str, Any]) -> str:
-    return plain_text(result.get("title")) or plain_text(as_object(result.get("props")).get("question"))
+    return plain_text(result.get("title"), "html") or plain_text(as_object(result.get("props")).get("question"), "html")

@@ -41,9 +41,10 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._http import as_json, bearer, find_message
-from websearch_core.provider._results import take_results
+from websearch_core.provider._results import as_answer, take_results
 
 _NOTHING = "SEARCH_QUERY_NO_RESULT"
 _QUOTA = frozenset({"INSUFFICIENT_FUNDS_CREDITS", "EXCEED_BUDGET_LIMIT"})
@@ -91,6 +92,7 @@ class Linkup:
             Price(verb="read", usd=0.001, size=1),
         ),
         as_of="2026-10",
+        compared="linkup-sdk 0.24.0, 2026-11-23",
     )
 
     api_key: Annotated[Key, Env("LINKUP_API_KEY")]
@@ -102,22 +104,28 @@ class Linkup:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
         check_options(query, self)
-        payload = {**self._payload(query), **query.extra}
+        payload = with_extra(self._payload(query), query)
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
         if response.status == 400 and _code(problem := as_json(response)) == _NOTHING:
             return SearchResponse(query=query.text, provider=self.name, raw=problem)
-        body = decode(response, self, detail=_detail, kind=_kind)
+        is_structured = payload["outputType"] == "structured"  # an object of the caller's schema, with any words
+        answer = body = decode(response, self, detail=_detail, kind=_kind, nothing=[""] if is_structured else ())
+        if is_structured:
+            has_sources = payload.get("includeSources") is True
+            body = {"answer": answer.get("data") if has_sources else answer, "sources": answer.get("sources") or []}
         items, notes = take_results(body, self.name, "sources" if "sources" in body else "results")
         images = [item for item in as_objects(items) if item.get("type") == "image"]
         texts = [item for item in items if item not in images]
         return SearchResponse(
             query=query.text,
-            results=parse_results(texts, self.name, title="name", snippet=("content", "snippet"), published="date"),
+            results=parse_results(
+                texts, self.name, title="name", snippet=("content", "snippet"), published="date", markup="entities"
+            ),
             provider=self.name,
-            answer=as_text(body.get("answer")),
+            answer=as_answer(body.get("answer")),
             images=parse_images(images, description="name"),
             notes=notes,
-            raw=body,
+            raw=answer,
         )
 
     def read(self, url: str, /) -> Flow[Page]:
@@ -132,7 +140,7 @@ class Linkup:
 
     def _payload(self, query: SearchQuery) -> dict[str, Any]:
         after = date_range(query)[0]
-        return drop_none({
+        return {
             "q": query.text,
             "depth": self.depth,
             "outputType": "sourcedAnswer" if self.include_answer else "searchResults",
@@ -142,7 +150,7 @@ class Linkup:
             "fromDate": after and after.isoformat(),
             "toDate": query.before and query.before.isoformat(),
             "includeImages": query.images or None,
-        })  # fmt: skip
+        }
 
 
 def _code(body: Any) -> str:

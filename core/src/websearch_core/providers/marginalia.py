@@ -24,9 +24,9 @@ from websearch_core.provider import (
     check_options,
     collect_pages,
     decode,
-    drop_none,
     parse_results,
     provider,
+    with_extra,
     with_sites,
 )
 
@@ -68,12 +68,15 @@ class Marginalia:
                 "count": size,
                 "page": number + 1 if number else None,
                 "nsfw": None if query.safe_search is None else int(query.safe_search != "off"),
-                **query.extra,
             }
             key = self.api_key.get_secret_value() if self.api_key else "public"
-            response = yield Request(url=f"{self.base_url}/search", params=drop_none(params), headers={"API-Key": key})
+            response = yield Request(
+                url=f"{self.base_url}/search", params=with_extra(params, query), headers={"API-Key": key}
+            )
             body = decode(response, self)
-            results = parse_results(body.get("results"), self.name, snippet="description", score="quality")
+            results = parse_results(
+                body.get("results"), self.name, snippet="description", score="quality", markup="entities"
+            )
             pages = as_number(body.get("pages"))
             more = len(results) >= size if pages is None else number + 1 < pages
             return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more

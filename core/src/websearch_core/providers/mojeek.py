@@ -31,12 +31,12 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    drop_none,
     error_for,
     find_country,
     find_language,
     parse_results,
     provider,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._codes import COUNTRIES, LANGUAGES
@@ -90,7 +90,7 @@ class Mojeek:
             body = self._body((yield self._request(query, number * size, size)))
             total = as_number(as_object(body.get("head")).get("results"))
             items = body.get("results", [] if total == 0 else None)
-            results = parse_results(items, self.name, snippet="desc", published=_published)
+            results = parse_results(items, self.name, snippet="desc", published=_published, markup="html")
             more = bool(results) and total is not None and (number + 1) * size < total
             return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
 
@@ -113,10 +113,9 @@ class Mojeek:
             "lbb": _LANGUAGE_BOOST if language else None,
             "safe": None if query.safe_search is None else int(query.safe_search != "off"),
             "date": 1,
-            **query.extra,
         }
         secret = {"api_key": self.api_key.get_secret_value()}
-        return Request(url=f"{self.base_url}/search", params=drop_none(params), secret_params=secret)
+        return Request(url=f"{self.base_url}/search", params=with_extra(params, query), secret_params=secret)
 
     def _body(self, response: Response) -> dict[str, Any]:
         body = as_object(decode(response, self).get("response"))

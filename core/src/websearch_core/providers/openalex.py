@@ -36,6 +36,7 @@ from websearch_core.provider import (
     find_language,
     parse_results,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import LANGUAGES
 from websearch_core.provider._http import as_json, find_message
@@ -91,6 +92,7 @@ class OpenAlex:
                 score="relevance_score",
                 published="publication_date",
                 author=_authors,
+                markup="html",
             )
             meta = as_object(body.get("meta"))
             total = meta.get("count")
@@ -113,11 +115,10 @@ class OpenAlex:
             "search": query.text,
             "per_page": size,
             "page": page if page > 1 else None,
-            "filter": ",".join(f"{name}:{value}" for name, value in filters.items() if value) or None,
-            **query.extra,
+            "filter": [f"{name}:{value}" for name, value in filters.items() if value] or None,
         }
         key = {"api_key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/works", params=drop_none(params), secret_params=key)
+        return Request(url=f"{self.base_url}/works", params=with_extra(params, query, join=","), secret_params=key)
 
     def _too_many(self, response: Response) -> ServiceError:
         """Distinguish a used-up allowance, which returns at midnight UTC, from a pace that is too fast."""

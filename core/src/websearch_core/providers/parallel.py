@@ -39,6 +39,7 @@ from websearch_core.provider import (
     parse_usage,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._http import as_texts, find_kind
@@ -90,6 +91,7 @@ class Parallel:
             Price(verb="read", usd=0.001, size=1),
         ),
         as_of="2026-08",
+        compared="parallel-web 1.3.7, 2026-11-23",
     )
 
     api_key: Annotated[Key, Env("PARALLEL_API_KEY")]
@@ -100,7 +102,7 @@ class Parallel:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
         check_options(query, self)
-        payload = {**self._payload(query), **query.extra}
+        payload = with_extra(self._payload(query), query)
         body = decode((yield post_json(self, "search", payload, headers=self._headers())), self)
         items, notes = take_results(body, self.name)
         return SearchResponse(
@@ -154,13 +156,13 @@ class Parallel:
             "location": find_country(query, self),
             "source_policy": drop_none(sources) or None,
         }
-        return drop_none({
+        return {
             "objective": query.text,
             "search_queries": [_shorten(query.text)],
             "mode": self.mode,
             "max_chars_total": self.max_chars_total,
             "advanced_settings": drop_none(settings) or None,
-        })  # fmt: skip
+        }
 
     def _headers(self) -> dict[str, str]:
         return {"X-Api-Key": self.api_key.get_secret_value()}

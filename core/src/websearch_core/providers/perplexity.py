@@ -31,12 +31,12 @@ from websearch_core.provider import (
     check_options,
     collect_pages,
     decode,
-    drop_none,
     find_country,
     find_language,
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._codes import COUNTRIES, LANGUAGES
 from websearch_core.provider._http import bearer
@@ -81,6 +81,7 @@ class Perplexity:
         price="USD 5 per 1,000 requests",
         prices=(Price(usd=0.005, by_request=True),),
         as_of="2026-10",
+        compared="perplexityai 0.46.1, 2026-11-23",
     )
 
     api_key: Annotated[Key, Env("PERPLEXITY_API_KEY", "PPLX_API_KEY")]
@@ -94,7 +95,7 @@ class Perplexity:
         return (yield from collect_pages(query, self, partial(self._page, query)))
 
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = {**self._payload(query, size), **query.extra}
+        payload = with_extra(self._payload(query, size), query)
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
         body = decode(response, self, meanings=_MEANINGS, kind=_kind)
         items, notes = take_results(body, self.name)
@@ -110,7 +111,7 @@ class Perplexity:
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
         language = find_language(query, self)
-        return drop_none({
+        return {
             "query": query.text,
             "max_results": size,
             "max_tokens": self.max_tokens,
@@ -122,7 +123,7 @@ class Perplexity:
             "search_after_date_filter": f"{query.after:%m/%d/%Y}" if query.after else None,
             "search_before_date_filter": f"{query.before:%m/%d/%Y}" if query.before else None,
             "search_mode": _MODES.get(query.topic),
-        })  # fmt: skip
+        }
 
     def _domains(self, query: SearchQuery) -> list[str]:
         """Return the domain filter: allowed domains, or blocked ones, which have a minus sign; never both."""

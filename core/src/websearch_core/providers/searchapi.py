@@ -26,14 +26,13 @@ from websearch_core.provider import (
     as_object,
     as_text,
     decode,
-    drop_none,
-    error_for,
     parse_images,
     provider,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._codes import COUNTRIES
-from websearch_core.provider._http import bearer, find_kind
+from websearch_core.provider._http import bearer
 from websearch_core.provider.google import (
     GOOGLE_RESULT_LANGUAGES,
     find_google,
@@ -92,14 +91,11 @@ class SearchApi:
             **google_filters(query, self),
             "engine": _ENGINES[topic],
             "page": number + 1 if number else None,
-            **query.extra,
         }
-        response = yield Request(url=f"{self.base_url}/search", params=drop_none(params), headers=bearer(self.api_key))
-        body = decode(response, self, kind=_KINDS)
-        problem = as_text(body.get("error"))
-        if problem and not any(words in problem.lower() for words in _EMPTY):
-            raise error_for(response, self, detail=problem, kind=find_kind(problem, _KINDS) or Unavailable)
-        return body
+        response = yield Request(
+            url=f"{self.base_url}/search", params=with_extra(params, query), headers=bearer(self.api_key)
+        )
+        return decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=_EMPTY)
 
 
 def _period(query: SearchQuery) -> dict[str, Any]:

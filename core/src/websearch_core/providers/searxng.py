@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from websearch_core.errors import AuthenticationError, Unavailable, UnsupportedOption
+from websearch_core.errors import Unavailable, UnsupportedOption
 from websearch_core.provider import (
     FREE,
     BaseUrl,
@@ -41,6 +41,7 @@ from websearch_core.provider import (
     parse_images,
     parse_results,
     provider,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._http import as_texts, bearer, quote_commands, redact
@@ -52,13 +53,7 @@ _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
 _CHINESE = {"zh-hans": "zh-CN", "zh-hant": "zh-TW"}
 _MAX_PAGES = 10
 _PUBLISHED = ("pubdate", "publishedDate")  # made for programs; in old versions, text in the user's language
-_ENGINES = frozenset({
-    "arxiv", "ask", "baidu", "bing", "bing news", "brave", "brave.news", "crowdview", "crossref", "duckduckgo",
-    "duckduckgo news", "github", "google", "google news", "google scholar", "mojeek", "mojeek news", "mwmbl", "naver",
-    "openalex", "presearch", "pubmed", "qwant", "qwant news", "reuters", "right dao", "searchmysite",
-    "semantic scholar", "seznam", "sogou", "stackoverflow", "startpage", "startpage news", "stract", "wikidata",
-    "wikinews", "wikipedia", "yacy", "yahoo", "yahoo news", "yandex", "yep",
-})  # fmt: skip
+_ENGINE = re.compile(r"\w[\w.+&']*( [\w.+&']+){0,2}")  # a name, and not a sentence
 _OUR_NAMES = {"semantic scholar": "semanticscholar", "stackoverflow": "stackexchange"}
 _REASONS = frozenset({
     "CAPTCHA", "HTTP connection error", "HTTP error", "HTTP protocol error",
@@ -122,22 +117,23 @@ class SearXNG:
 
     def _request(self, query: SearchQuery, page: int) -> Request:
         categories = [_CATEGORIES.get(query.topic, query.topic)] if not self.engines else []
+        if query.topic == "general" and "categories" in query.extra:  # they replace only our default
+            categories = []
         params = {
             "q": quote_commands(with_sites(query), "!:<"),  # these signs would be commands, or redirects
             "format": "json",
-            "categories": ",".join([*categories, *(["images"] if query.images else [])]) or None,
-            "engines": ",".join(self.engines) or None,
+            "categories": [*categories, *(["images"] if query.images else [])] or None,
+            "engines": list(self.engines) or None,
             "language": _language(query),
             "time_range": query.time_range,
             "safesearch": _SAFE_SEARCH[query.safe_search] if query.safe_search else None,
             "pageno": page if page > 1 else None,
-            **query.extra,
         }
         # The limiter of a server takes clients for bots that accept no HTML or send no language.
         headers = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en", **self._credentials()}
         return Request(
             url=f"{self.base_url.removesuffix('/search')}/search",  # people paste it with its path
-            params={name: value for name, value in params.items() if value is not None},
+            params=with_extra(params, query, join=","),
             headers=headers,
         )
 
@@ -153,7 +149,7 @@ class SearXNG:
     def _body(self, response: Response) -> dict[str, Any]:
         if response.status == 403 and not response.content.lstrip().startswith(b"{"):  # a page, or words of a proxy
             hint = "the server does not answer in JSON; add json under 'search: formats:' in its settings.yml"
-            raise error_for(response, self, hint=hint, kind=AuthenticationError)
+            raise error_for(response, self, hint=hint)
         if 300 <= response.status < 400:
             raise error_for(response, self, hint="a redirect; words that begin with ! are commands to SearXNG")
         if response.status == 404:
@@ -170,7 +166,7 @@ class SearXNG:
         )
         answer = _answer(body) or next(filter(None, (plain_text(box.get("content")) for box in boxes)), None)
         unresponsive = _unresponsive(body)
-        failed = _describe_failed(unresponsive, self.engines)
+        failed = _describe_failed(unresponsive)
         if failed and not results and not answer and not images:
             words = redact(", ".join(f"{name} ({reason})" for name, reason in unresponsive), self)
             message = f"searxng search failed: its engines did not answer: {failed}"
@@ -265,14 +261,13 @@ def _unresponsive(body: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _describe_failed(unresponsive: Iterable[tuple[str, str]], configured: Iterable[str]) -> str:
-    """Name the known engines and reasons only: the words of a server may come from a page."""
-    known = _ENGINES.union(configured)
+def _describe_failed(unresponsive: Iterable[tuple[str, str]]) -> str:
+    """Name engines as the server does, and known reasons only: other words of a server may come from a page."""
     named, others = [], 0
     for name, reason in unresponsive:
         suspended = "Suspended: " if reason.startswith("Suspended: ") else ""
         why = reason.removeprefix(suspended)
-        if name in known:
+        if _ENGINE.fullmatch(name):
             named.append(f"{name} ({suspended}{why})" if why in _REASONS else name)
         else:
             others += 1

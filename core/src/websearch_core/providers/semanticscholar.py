@@ -28,9 +28,9 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    drop_none,
     parse_results,
     provider,
+    with_extra,
 )
 
 _FIELDS = "title,url,abstract,tldr,authors,publicationDate,year,venue,citationCount,externalIds,openAccessPdf"
@@ -76,8 +76,8 @@ class SemanticScholar:
             body = decode(response, self)
             items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
             results = parse_results(
-                items, self.name, url=_url, snippet=("abstract", "tldr.text"), published=_published, author="authors"
-            )
+                items, self.name, url=_url, snippet=("abstract", "tldr.text"), published=_published, author="authors",
+            )  # fmt: skip
             page = SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
             return page, isinstance(body.get("next"), int)
 
@@ -91,10 +91,9 @@ class SemanticScholar:
             "offset": offset or None,
             "fields": _FIELDS,
             "publicationDateOrYear": f"{first or ''}:{last or ''}" if first or last else None,
-            **query.extra,
         }
         key = {"x-api-key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/paper/search", params=drop_none(params), headers=key)
+        return Request(url=f"{self.base_url}/paper/search", params=with_extra(params, query), headers=key)
 
 
 def _url(paper: Mapping[str, Any]) -> Any:
@@ -103,5 +102,4 @@ def _url(paper: Mapping[str, Any]) -> Any:
 
 
 def _published(paper: Mapping[str, Any]) -> Any:
-    year = paper.get("year")
-    return paper.get("publicationDate") or (f"{year}-01-01" if isinstance(year, int) else None)
+    return paper.get("publicationDate") or str(paper.get("year") or "")

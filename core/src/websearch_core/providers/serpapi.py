@@ -4,40 +4,41 @@ SerpApi: the results of Google, as JSON.
 SerpApi takes the key only in the URL. A page has ten results and is one search of the plan; ``topic`` ``news`` searches
 Google News, ``academic`` Google Scholar. Images are a separate search, and count as one. Domain filters become
 ``site:`` in the query. An answer without results has an ``error`` text, which is not a failure; 429 means a used-up
-plan or too many requests an hour, depending on its text.
+plan or too many requests an hour, depending on its text. ``engine`` searches Bing or DuckDuckGo instead, one page, with
+no other options than domains.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable, UnsupportedOption
 from websearch_core.provider import (
     BaseUrl,
     Env,
     Flow,
+    FoundFile,
     Image,
     Key,
     Limits,
     Request,
     SearchQuery,
     SearchResponse,
+    SearchResult,
     Service,
     as_object,
     as_text,
     decode,
-    drop_none,
     error_for,
     parse_images,
     provider,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._codes import COUNTRIES
-from websearch_core.provider._http import find_kind
 from websearch_core.provider.google import (
     GOOGLE_RESULT_LANGUAGES,
-    find_google,
     google_filters,
     google_period,
     google_years,
@@ -46,11 +47,11 @@ from websearch_core.provider.google import (
 
 _PAGE = 10
 _ENGINES = {
-    "general": {"engine": "google"},
     "news": {"engine": "google", "tbm": "nws"},
     "academic": {"engine": "google_scholar"},
     "images": {"engine": "google_images"},
 }
+_OTHERS = {"bing", "duckduckgo"}  # engines that are not Google's
 _EMPTY = "returned any results"
 _KINDS: dict[str, type[ServiceError]] = {
     "run out": QuotaExhausted, "upgrade": QuotaExhausted, "api key": AuthenticationError,
@@ -65,6 +66,8 @@ class SerpApi:
     Args:
         api_key: From https://serpapi.com/manage-api-key.
         base_url: Where the API is.
+        engine: What to search with; ``google_light`` is faster, and has less besides the results.
+        location: Search Google as from this place, such as ``Austin, Texas, United States``.
 
     """
 
@@ -88,37 +91,45 @@ class SerpApi:
 
     api_key: Annotated[Key, Env("SERPAPI_API_KEY", "SERPAPI_KEY", "SERP_API_KEY")]
     base_url: BaseUrl = "https://serpapi.com"
+    engine: Annotated[Literal["google", "google_light", "bing", "duckduckgo"], FoundFile()] = "google"
+    location: Annotated[str | None, FoundFile()] = None
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, page by page until the limit is reached."""
-        return (yield from search_google(query, self, self._ask, _find_items, _find_images))
+        refused = query.requested() - {"allowed_domains", "blocked_domains"} if self.engine in _OTHERS else set()
+        if refused:
+            message = f"serpapi does not support {', '.join(sorted(refused))} with {self.engine}"
+            raise UnsupportedOption(message, options=sorted(refused), provider=self.name)
+        return (yield from search_google(query, self, self._ask, self._find_items, _find_images))
 
-    find_engines = find_google
+    def find_engines(self, _: SearchResult, /) -> tuple[str, ...]:
+        """Return the search engine behind a result."""
+        return (self.engine.removesuffix("_light"),)
 
     def _ask(self, query: SearchQuery, topic: str, number: int) -> Flow[dict[str, Any]]:
         params = {
             "q": with_sites(query),
             **(google_years(query, self) if query.topic == "academic" else {"tbs": google_period(query)}),
             **google_filters(query, self),
-            **_ENGINES[topic],
+            **_ENGINES.get(topic, {"engine": self.engine}),
+            "location": None if self.engine in _OTHERS or topic == "academic" else self.location,
             "start": number * _PAGE or None,
-            **query.extra,
         }
         secret = {"api_key": self.api_key.get_secret_value()}
-        response = yield Request(url=f"{self.base_url}/search.json", params=drop_none(params), secret_params=secret)
-        body = decode(response, self, kind=_KINDS)
-        problem = as_text(body.get("error"))
-        failed = as_object(body.get("search_metadata")).get("status") == "Error"
-        if failed or (problem and _EMPTY not in problem):
-            raise error_for(response, self, detail=problem, kind=find_kind(problem, _KINDS) or Unavailable)
+        response = yield Request(
+            url=f"{self.base_url}/search.json", params=with_extra(params, query, join=","), secret_params=secret
+        )
+        body = decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=[_EMPTY])
+        if as_object(body.get("search_metadata")).get("status") == "Error":
+            raise error_for(response, self, detail=body.get("error"), kind=Unavailable)
         return body
 
-
-def _find_items(body: dict[str, Any], topic: str) -> tuple[Any, bool]:
-    items = body.get("news_results" if topic == "news" else "organic_results")
-    if items is None and (as_text(body.get("error")) or "search_information" in body):  # Google found nothing
-        items = []
-    return items, as_text(as_object(body.get("serpapi_pagination")).get("next")) is not None
+    def _find_items(self, body: dict[str, Any], topic: str) -> tuple[Any, bool]:
+        items = body.get("news_results" if topic == "news" else "organic_results")
+        if items is None and (as_text(body.get("error")) or "search_information" in body):  # nothing was found
+            items = []
+        has_next = as_text(as_object(body.get("serpapi_pagination")).get("next")) is not None
+        return items, has_next and self.engine not in _OTHERS
 
 
 def _find_images(body: dict[str, Any]) -> tuple[Image, ...]:

@@ -23,12 +23,12 @@ from websearch_core.provider import (
     SearchResponse,
     Service,
     decode,
-    drop_none,
     find_country,
     find_language,
     parse_images,
     post_json,
     provider,
+    with_extra,
     with_sites,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
@@ -87,7 +87,7 @@ class Serper:
             "page": number + 1 if number else None,
         }
         headers = {"X-API-KEY": self.api_key.get_secret_value()}
-        response = yield post_json(self, _ENDPOINTS[topic], {**drop_none(payload), **query.extra}, headers=headers)
+        response = yield post_json(self, _ENDPOINTS[topic], with_extra(payload, query, join=","), headers=headers)
         return decode(response, self, kind={"credits": QuotaExhausted})
 
 

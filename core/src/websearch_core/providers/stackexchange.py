@@ -38,6 +38,7 @@ from websearch_core.provider import (
     error_for,
     parse_results,
     provider,
+    with_extra,
 )
 from websearch_core.provider._dates import midnight
 from websearch_core.provider._http import as_json
@@ -105,6 +106,7 @@ class StackExchange:
                 snippet_length=600,
                 published="creation_date",
                 author="owner.display_name",
+                markup="html",
             )
             page = SearchResponse(
                 query=query.text,
@@ -129,10 +131,9 @@ class StackExchange:
             "fromdate": midnight(first) if first else None,
             "todate": midnight(last + timedelta(days=1)) - 1 if last else None,
             "filter": "withbody",
-            **query.extra,
         }
         key = {"key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/search/advanced", params=drop_none(params), secret_params=key)
+        return Request(url=f"{self.base_url}/search/advanced", params=with_extra(params, query), secret_params=key)
 
     def _body(self, response: Response) -> dict[str, Any]:
         """Return the answer, or raise the error in it: nearly all have status 400, and a name."""

@@ -37,6 +37,7 @@ from websearch_core.provider import (
     decode,
     error_for,
     find_country,
+    find_language,
     page_error,
     parse_images,
     parse_page,
@@ -45,8 +46,9 @@ from websearch_core.provider import (
     parse_usage,
     post_json,
     provider,
+    with_extra,
 )
-from websearch_core.provider._codes import COUNTRY_NAMES
+from websearch_core.provider._codes import COUNTRY_NAMES, LANGUAGES
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, as_texts, bearer
 from websearch_core.provider._reading import find_records, read_alone
@@ -73,12 +75,14 @@ class Tavily:
         chunks_per_source: How many passages of each page the snippet has, with ``search_depth="advanced"``.
         auto_parameters: Let Tavily choose the depth and more by the query; may cost double.
         exact_match: Only pages with the quoted phrases of the query.
+        include_favicon: Also request the icon of each site, which is in ``raw``.
 
     """
 
     name = "tavily"
     options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic", "images",
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic",
+        "images",
     })  # fmt: skip
     topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
     limits: ClassVar[Limits] = Limits(
@@ -86,6 +90,7 @@ class Tavily:
         allowed_domains=300, blocked_domains=150,
     )  # fmt: skip
     countries: ClassVar[Mapping[str, str]] = COUNTRY_NAMES
+    languages: ClassVar[Mapping[str, str]] = LANGUAGES
     about: ClassVar[Service] = Service(
         api_urls=(
             "https://docs.tavily.com/documentation/api-reference/endpoint/search",
@@ -103,6 +108,7 @@ class Tavily:
             Price(verb="read", usd=0.008, credits=1, size=5),
         ),
         as_of="2026-06",
+        compared="tavily-python 0.8.5, 2026-11-23",
     )
 
     api_key: Annotated[Key | None, Env("TAVILY_API_KEY")] = None
@@ -115,6 +121,7 @@ class Tavily:
     chunks_per_source: Annotated[int, Field(ge=1, le=3)] | None = None
     auto_parameters: bool = False
     exact_match: bool = False
+    include_favicon: bool = False
 
     def __post_init__(self) -> None:
         """Require a key, unless ``keyless`` is set."""
@@ -177,6 +184,8 @@ class Tavily:
             "include_domains": list(query.allowed_domains),
             "exclude_domains": list(query.blocked_domains),
             "country": find_country(query, self),
+            "language": find_language(query, self),
+            "filter_by_language": query.language is not None,
             "include_answer": self.include_answer,
             "include_raw_content": "markdown" if self.include_raw_content else None,
             "include_images": query.images,
@@ -185,8 +194,9 @@ class Tavily:
             "chunks_per_source": self.chunks_per_source,
             "auto_parameters": self.auto_parameters,
             "exact_match": self.exact_match,
+            "include_favicon": self.include_favicon,
         }
-        return {name: value for name, value in payload.items() if value not in (None, [], False)} | query.extra
+        return with_extra({name: value for name, value in payload.items() if value not in ([], False)}, query)
 
     def _headers(self) -> dict[str, str]:
         return {"X-Tavily-Access-Mode": "keyless"} if self.keyless or self.api_key is None else bearer(self.api_key)

@@ -85,7 +85,7 @@ class Wayback:
             judge_target=not is_vendor(self),
         )
         stamp, original = self._capture(response)
-        response = yield from self._fetch(f"{self.base_url}/web/{stamp}id_/{original}")
+        response, stamp, original = yield from self._fetch(stamp, original)
         page: Page = yield Call(parse_response, self, response, url, original, self.max_bytes, isolate=None)
         day = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).date()
         page = page.model_copy(update={"final_url": f"{self.base_url}/web/{stamp}/{original}"})
@@ -109,15 +109,24 @@ class Wayback:
             raise unexpected_format(self.name, "read")
         return stamp, original
 
-    def _fetch(self, copy: str) -> Flow[Response]:
-        """Fetch a copy; the archive redirects to the one that is nearest in time."""
+    def _fetch(self, stamp: str, original: str) -> Flow[tuple[Response, str, str]]:
+        """
+        Fetch a copy, and return also its time and the URL of its page.
+
+        The archive redirects to the copy that is nearest in time, and to that of the page that the site redirected to.
+        """
         for _ in range(_MAX_REDIRECTS + 1):
+            copy = f"{self.base_url}/web/{stamp}id_/{original}"
             response: Response = yield Request(url=copy, max_bytes=self.max_bytes, guarded=True)
             if response.status == 200:
-                return response
+                if "memento-datetime" not in response.headers:  # RFC 7089: a page about the archive has none
+                    raise PageNotFound("wayback read failed: the archive has no copy of this page", provider=self.name)
+                return response, stamp, original
             location = response.headers.get("location", "")
             following = urljoin(copy, location) if location and 300 <= response.status < 400 else ""
-            if not following.startswith(f"{self.base_url}/web/"):
+            place = following.removeprefix(f"{self.base_url}/web/")
+            found = re.fullmatch(r"([12]\d{13})(?:[a-z]{2}_)?/(.+)", place, re.ASCII)
+            if found is None or not is_web_url(found[2]):
                 raise error_for(response, self, verb="read", meanings=_MEANINGS)
-            copy = following
+            stamp, original = found[1], found[2]
         raise BadResponse(f"wayback read failed: more than {_MAX_REDIRECTS} redirects", provider=self.name)

@@ -27,7 +27,6 @@ from websearch_core.provider import (
     Flow,
     Limits,
     Request,
-    Response,
     SearchQuery,
     SearchResponse,
     Service,
@@ -38,11 +37,10 @@ from websearch_core.provider import (
     codes,
     collect_pages,
     decode,
-    drop_none,
-    error_for,
     find_language,
     parse_results,
     provider,
+    with_extra,
 )
 
 _KINDS: dict[str, type[ServiceError]] = {
@@ -50,8 +48,6 @@ _KINDS: dict[str, type[ServiceError]] = {
     "readapidenied": AuthenticationError, "internal_api_error_DBQueryError": Unavailable,
     "cirrussearch-backend-error": Unavailable, "cirrussearch-too-busy-error": Unavailable,
 }  # fmt: skip
-
-_REFUSED = 'Wikimedia wants to know who runs a program: WebSearch(http=Http(contact="https://bot.example/about"))'
 
 
 @provider
@@ -97,7 +93,7 @@ class Wikipedia:
         wiki = self._wiki(query)
 
         def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-            body = self._body((yield self._request(wiki, query, number * size, size)))
+            body = decode((yield self._request(wiki, query, number * size, size)), self, kind=_kind)
             found = as_object(body.get("query"))
             about = as_object(found.get("searchinfo"))
             items = found.get("search")
@@ -106,12 +102,14 @@ class Wikipedia:
             rewritten = as_text(about.get("rewrittenquery"))
             page = SearchResponse(
                 query=query.text,
-                results=parse_results(items, self.name, url=lambda item: _url(wiki, item), published="timestamp"),
+                results=parse_results(
+                    items, self.name, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
+                ),
                 provider=self.name,
                 suggestions=tuple(filter(None, [as_text(about.get("suggestion")), rewritten])),
                 notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else (),
                 raw=body,
-            )
+            )  # fmt: skip
             return page, isinstance(body.get("continue"), dict)
 
         return (yield from collect_pages(query, self, fetch))
@@ -135,19 +133,13 @@ class Wikipedia:
             "srprop": "snippet|timestamp",
             "format": "json",
             "formatversion": 2,
-            **query.extra,
         }
-        return Request(url=f"{wiki}/w/api.php", params=drop_none(params))
+        return Request(url=f"{wiki}/w/api.php", params=with_extra(params, query))
 
-    def _body(self, response: Response) -> dict[str, Any]:
-        if response.status == 403:
-            raise error_for(response, self, hint=_REFUSED)
-        body = decode(response, self)
-        error = as_object(body.get("error"))
-        if error:
-            kind = _KINDS.get(str(error.get("code")), BadRequest)
-            raise error_for(response, self, detail=error.get("info"), kind=kind)
-        return body
+
+def _kind(body: Any) -> type[ServiceError] | None:
+    error = as_object(as_object(body).get("error"))
+    return _KINDS.get(str(error.get("code")), BadRequest) if error else None
 
 
 def _url(wiki: str, item: Mapping[str, Any]) -> str | None:

@@ -44,6 +44,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._dates import date_span
 from websearch_core.provider._declare import missing_field_error
@@ -66,6 +67,7 @@ class You:
         keyless_url: Where the search without a key is.
         livecrawl: Also return the text of every result; costs extra, and needs a key.
         max_age: Fetch a page again if the copy is older than this, in seconds; 0 always. None is any age.
+        boost_domains: Rank results from these domains higher. Has no effect with ``allowed_domains``.
 
     """
 
@@ -100,6 +102,7 @@ class You:
             Price(verb="read", usd=0.001, size=1),
         ),
         as_of="2026-10",
+        compared="youdotcom 3.6.0, 2026-11-23",
     )
 
     api_key: Annotated[Key | None, Env("YDC_API_KEY", "YOUDOTCOM_API_KEY", "YOUCOM_API_KEY")] = None
@@ -108,6 +111,7 @@ class You:
     keyless_url: BaseUrl = "https://api.you.com/v1/agents"
     livecrawl: bool = False
     max_age: Annotated[int | None, FoundFile()] = None
+    boost_domains: Annotated[tuple[str, ...], FoundFile()] = ()
 
     def __post_init__(self) -> None:
         """Require a key, unless ``keyless`` is set."""
@@ -120,7 +124,7 @@ class You:
         return (yield from collect_pages(query, self, partial(self._page, query)))
 
     def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        response = yield self._search_request({**self._payload(query, number, size), **query.extra})
+        response = yield self._search_request(with_extra(self._payload(query, number, size), query))
         body = decode(response, self, meanings=self._meanings())
         found = body.get("results")
         if not isinstance(found, dict) and not ("metadata" in body and found in (None, [])):
@@ -131,7 +135,7 @@ class You:
             query=query.text,
             results=parse_results(
                 [*web, *news], self.name, snippet=_snippet, content="contents.markdown",
-                published="page_age", author="authors",
+                published="page_age", author="authors", markup="entities",
             ),
             provider=self.name,
             request_id=as_text(about.get("search_uuid")),
@@ -172,7 +176,7 @@ class You:
         return as_objects(body["results"])
 
     def _payload(self, query: SearchQuery, number: int, size: int) -> dict[str, Any]:
-        return drop_none({
+        return {
             "query": query.text,
             "count": size,
             "offset": number or None,
@@ -182,9 +186,10 @@ class You:
             "safesearch": query.safe_search,
             "include_domains": list(query.allowed_domains) or None,
             "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
+            "boost_domains": list(() if query.allowed_domains else self.boost_domains) or None,
             "livecrawl": "all" if self.livecrawl else None,
             "livecrawl_formats": ["markdown"] if self.livecrawl else None,
-        })  # fmt: skip
+        }
 
     def _search_request(self, payload: dict[str, Any]) -> Request:
         if self.keyless or self.api_key is None:

@@ -21,7 +21,7 @@ from ..flow._redaction import keys_in, without_keys
 
 REQUEST_HEADERS = frozenset({"content-type"})
 RESPONSE_HEADERS = frozenset(
-    {"cf-mitigated", "content-encoding", "content-type", "location", "retry-after"}
+    {"cf-mitigated", "content-encoding", "content-type", "location", "memento-datetime", "retry-after"}
     | {f"x-ratelimit-{name}" for name in ("cost-usd", "limit", "policy", "remaining", "remaining-usd", "reset")}
 )  # what providers read
 MATCH_ON = ("method", "scheme", "host", "port", "path", "query", "body")  # no headers: those of a key are not stored

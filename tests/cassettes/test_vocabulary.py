@@ -1,0 +1,93 @@
+"""The comparison of what adapters send with what the services' SDKs accept, against SDKs of our own."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.cassettes import drift, vocabulary
+from websearch_core.providers import known, provider_class
+
+TYPES = """
+Category = Literal["company", "news", {more}]
+class SearchType(str, Enum):
+    AUTO = "auto"
+    NEURAL = "neural"
+class Exa:
+    def search(self, query: str, *, num_results: int, category: Category, type: str, moderation: bool): ...
+class Other:
+    def search(self, text: str): ...
+"""
+
+
+@pytest.fixture
+def sdk(tmp_path):
+    """Return a function that writes the module of an SDK."""
+    (tmp_path / "exa_py").mkdir()
+
+    def write(text):
+        (tmp_path / "exa_py" / "api.py").write_text(text, "utf-8")
+        return tmp_path
+
+    return write
+
+
+def test_words_that_the_sdk_does_not_accept_and_words_that_are_new_are_found(sdk):
+    found = vocabulary.check("exa", sdk(TYPES.replace("{more}", '"paper", "people"')))
+
+    assert {"category: 'publication' is not accepted", "type: 'deep' is not accepted"} <= set(found.changed)
+    assert "category: 'news' is not accepted" not in found.changed
+    assert found.new == ["category: 'paper' is new, or never sent"]
+    assert "includeDomains is not in the SDK" in found.missing
+    assert not {"numResults is not in the SDK", "query is not in the SDK"} & set(found.missing)
+
+
+def test_a_place_that_an_sdk_no_longer_has_is_a_change(sdk):
+    found = vocabulary.check("exa", sdk("class Exa: ..."))
+
+    assert found.changed == [
+        "type: the SDK no longer says at exa_py/api:SearchType what it accepts",
+        "category: the SDK no longer says at exa_py/api:Category what it accepts",
+        "the SDK has no exa_py/api:Exa.search any more",
+    ]
+
+
+def test_a_function_with_overloads_accepts_what_any_of_them_does(sdk):
+    text = 'def f(kind: Literal["a"]): ...\ndef f(kind: Literal["b"]): ...\nWORDS = {"c", "d"}'
+
+    assert vocabulary.accepted(sdk(text), "exa_py/api:f.kind") == {"a", "b"}
+    assert vocabulary.accepted(sdk(text), "exa_py/api:WORDS") == {"c", "d"}
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "word"),
+    [
+        ("tavily", "topic", "finance"),
+        ("exa", "type", "lite"),
+        ("you", "country", "DE"),
+        ("firecrawl", "categories", "gov"),
+    ],
+)
+def test_what_options_and_topics_send_is_found_by_sending_it(name, key, word):
+    assert word in vocabulary.sent(name)[key]
+
+
+def test_each_adapter_that_names_an_sdk_says_where_that_has_its_words():
+    named = {name for name in known() if getattr(getattr(provider_class(name), "about", None), "compared", "")}
+
+    assert named == vocabulary.PLACES.keys() == vocabulary.packages().keys()
+
+
+def test_make_drift_fails_if_a_word_is_gone(sdk, monkeypatch, capsys):
+    folder = sdk(TYPES.replace("{more}", '"paper"'))
+    (folder / "exa_py-9.0.dist-info").mkdir()
+    (folder / "exa_py-9.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: exa-py\nVersion: 9.0\n")
+    monkeypatch.setattr(vocabulary, "SDKS", folder)
+    monkeypatch.setattr(sys, "argv", ["drift", "exa"])
+    monkeypatch.setattr(drift.tapes, "FOLDER", folder)  # without cassettes
+
+    assert drift.main() == 1
+    shown = capsys.readouterr().out
+    assert "exa: exa-py 9.0 (its adapter was compared with 2.28.0): changed\n" in shown
+    assert "  category: 'publication' is not accepted\n" in shown
