@@ -13,6 +13,7 @@ from ...models import Page
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._links import Links
 from .._markdown.sanitizer import is_safe, opening_of, sanitize
+from .compose import OUTSIDE, join_rest
 from .find import by_phrase
 from .links import link_passages
 from .passages import by_query
@@ -95,7 +96,7 @@ class Excerpt:
     def is_cheap(self, page: Page) -> bool:
         """Return whether cutting it from *page* is fast enough to do on an event loop."""
         is_window = self.max_tokens is None and not _describe(self.query) and not _describe(self.find)
-        return is_window and len(page.content) <= _SHORT
+        return is_window and len(page.content) + len(page.rest) <= _SHORT
 
     def of(self, page: Page) -> Page:
         """
@@ -105,9 +106,10 @@ class Excerpt:
             InvalidOption: The phrase has no characters to search for, or *max_tokens* is too small for any text.
 
         """
-        most = max(1, 2 * len(page.content)) if self.max_length is None else self.max_length
+        text = join_rest(page)
+        most = max(1, 2 * len(text)) if self.max_length is None else self.max_length
         about = most if self.max_tokens is None else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
-        cut = partial(_safely, self._cut(page, about), page.content)
+        cut = partial(_safely, self._cut(page, about), text)
         part = cut(most) if self.max_tokens is None else _fit_tokens(cut, most, self.max_tokens, self.count)
         return link_passages(part, page, f"{self.query or ''} {self.find or ''}") if part.passages else part
 
@@ -116,6 +118,8 @@ class Excerpt:
             return by_phrase(page, self.find or "", self.offset, about)
         if _describe(self.query):
             return by_query(page, self.query or "", self.offset, about)
+        if page.rest and self.offset > len(page.content):
+            page = page.model_copy(update={"content": join_rest(page)}).with_notes(f"this is {OUTSIDE}")
         return partial(cut_window, page, offset=self.offset)
 
 
