@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ..._text.terms import fold
+from ..._text.terms import fold, query_terms
 from .ties import AMOUNT
 
 # Words as `fold` returns them, most of them only their beginning; those of scripts without spaces anywhere.
@@ -51,6 +51,13 @@ def kinds_asked(query: str) -> list[str]:
     """Return what *query* asks for: ``money``, ``time``, ``number``; or nothing of these."""
     folded = fold(query)
     return [kind for kind, pattern in _patterns().items() if pattern.search(folded)]
+
+
+def words_asking(query: str) -> frozenset[str]:
+    """Return the terms of *query* that only say what it asks for: ``how``, ``much``."""
+    folded = fold(query)
+    found = [found[0] for pattern in _patterns().values() for found in pattern.finditer(folded)]
+    return frozenset(query_terms(" ".join(found)))
 
 
 def kinds_stated(text: str, kinds: list[str]) -> list[str]:

@@ -19,14 +19,16 @@ from itertools import pairwise
 from ..._text.bm25 import Question, score_counts
 from ..._text.terms import list_terms
 from ...models import Page
-from .asked import kinds_asked, kinds_stated
+from .asked import kinds_asked, kinds_stated, words_asking
 from .compose import Composer, quote
 from .pieces import Span
 from .window import beyond, cut_window
 
 _LENGTH = 600  # characters of a passage
 _ENOUGH = 0.25  # of _LENGTH: a paragraph this long is a passage by itself
-_BESIDE = 0.3  # of an excerpt: what passages outside the main text get before those in it
+_ENOUGH_BESIDE = 40  # characters: outside the main text, a paragraph has all that stands together
+_ASKS = 0.5  # of a word, for one that only says what is asked for
+_BESIDE = 0.4  # of an excerpt: what passages outside the main text get before those in it
 _MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
 _TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not words of the page
@@ -48,8 +50,13 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
     beside = [run for run in ranking if run.first >= source.beside]
     ranked = [run for run in ranking if run.first < source.beside]
 
+    def room_beside(max_length: int) -> int:
+        """Return how many characters those outside the main text get first: enough for the best if it is not long."""
+        best = source.excerpt(beside[:1]).content_length
+        return min(_MAX_BESIDE, max(int(_BESIDE * max_length), best if best <= max_length // 2 else 0))
+
     def cut(max_length: int) -> Page:
-        outside = _filled(source, [], beside, min(max_length * _BESIDE, _MAX_BESIDE) if source.main else max_length)
+        outside = _filled(source, [], beside, room_beside(max_length))
         room = max_length - source.excerpt(outside).content_length
         if len(source.main) <= room and not outside:
             return _noted(beyond(source.everything(telling=bool(ranking))), query)
@@ -74,8 +81,10 @@ def _packed(source: Composer, length: int) -> Iterator[Span]:
     for before, unit in pairwise(_units(source, min(_LENGTH, 3 * length))):
         start, cut = pieces[first].start, pieces[unit.first].start
         unit_text = source.text[pieces[before.first].start : cut]
-        ended = cut - start >= _ENOUGH * length and "\n\n" in unit_text and unit_text.endswith("\n")
-        if pieces[unit.first].leads or unit.first == source.beside or ended or pieces[unit.after - 1].end - start > length:
+        enough = _ENOUGH * length if first < source.beside else _ENOUGH_BESIDE
+        ended = cut - start >= enough and "\n\n" in unit_text and unit_text.endswith("\n")
+        begins = pieces[unit.first].leads or unit.first == source.beside
+        if begins or ended or pieces[unit.after - 1].end - start > length:
             yield Span(first, unit.first)
             first = unit.first
     if pieces:
@@ -96,6 +105,7 @@ def _units(source: Composer, length: int) -> Iterator[Span]:
 def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
     """Return the runs that have a word of *query*, best first, by BM25."""
     question, kinds = Question(query), kinds_asked(query)
+    asking = words_asking(query)
 
     @cache
     def heading_words(headings: tuple[str, ...]) -> list[str]:
@@ -108,7 +118,11 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
         text = _TARGET.sub("]", source.text[start:end])
         said = list_terms(text)
         lengths.append(len(said))
-        found = question.count(said + heading_words(source.pieces[run.after - 1].headings))
+        last = source.pieces[run.after - 1]
+        header = list_terms(last.frame.opening) if last.frame and not last.frame.closing else []
+        found = question.count(said + heading_words(last.headings) + header)
+        for form in asking & found.keys():
+            found[form] *= _ASKS
         counts.append(found + Counter(kinds_stated(text, kinds)))
     scores = score_counts(counts, lengths)
     best = max(scores, default=0.0)

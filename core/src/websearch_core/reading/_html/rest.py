@@ -16,7 +16,7 @@ from .blocks import TELLING_TAGS
 if TYPE_CHECKING:
     from .blocks import TextBlocks
 
-_MAX_LENGTH = 500  # characters of a passage, if it is not a single block
+_MAX_LENGTH = 300  # characters of a passage, if it is not a single block
 _MAX_CONTEXT = 100  # characters of a block that is content, and names what stands beside it
 _MAX_MENU_LENGTH = 60  # characters of an entry of a menu
 _MENU = 3  # entries, all of them links
