@@ -72,9 +72,14 @@ class Composer:
 
     @cached_property
     def sections(self) -> list[int]:
-        """The numbers of the pieces that are headings and do not belong to what is before them, or begin the rest."""
-        own = (one.leads and one.frame is None and not one.tied for one in self.pieces)
-        return [n for n, begins in enumerate(own) if begins or n == self.beside]
+        """The numbers of the pieces that begin a section: headings of their own; outside the main text, paragraphs."""
+
+        def begins(n: int, one: Piece) -> bool:
+            if n > self.beside:
+                return self.text.endswith("\n\n", 0, one.start)
+            return n == self.beside or (one.leads and one.frame is None and not one.tied)
+
+        return [n for n, one in enumerate(self.pieces) if begins(n, one)]
 
     def covering(self, start: int, end: int) -> Span:
         """Return the pieces that contain the characters from *start* to *end*."""

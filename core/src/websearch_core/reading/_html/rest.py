@@ -16,7 +16,7 @@ from .blocks import TELLING_TAGS
 if TYPE_CHECKING:
     from .blocks import TextBlocks
 
-_MAX_LENGTH = 300  # characters of a passage, if it is not a single block
+_MAX_LENGTH = 300  # characters of a passage, a long block counted as `_MAX_CONTEXT`; or it is a single block
 _MAX_CONTEXT = 100  # characters of a block that is content, and names what stands beside it
 _MAX_MENU_LENGTH = 60  # characters of an entry of a menu
 _MENU = 3  # entries, all of them links
@@ -105,7 +105,7 @@ def _group(outline: TextBlocks) -> list[int]:
     """Return for each block the largest element around it that has little text."""
     sizes = [0] * len(outline.names)
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
-        sizes[element] += len(text) + 1
+        sizes[element] += min(len(text), _MAX_CONTEXT) + 1
     for element in range(len(sizes) - 1, 0, -1):
         sizes[outline.parents[element]] += sizes[element]
     tops = [0] * len(sizes)
