@@ -36,7 +36,9 @@ def test_a_fact_is_alive_if_the_answer_is_there_as_it_is(answer, text, alive):
 
 
 def test_the_section_counts_by_half_and_by_kind():
-    facts = [Fact(f"wcxb/{n}", "price" if n % 3 else "table", "How much is the lamp?", f"${n}.50") for n in range(1, 21)]
+    facts = [
+        Fact(f"wcxb/{n}", "price" if n % 3 else "table", "How much is the lamp?", f"${n}.50") for n in range(1, 21)
+    ]
     alive = {OURS.name: measure(facts, lambda name: Page(url="", content=f"A lamp is ${name[5:]}.50"))}
     section = str(describe(facts, alive))
 

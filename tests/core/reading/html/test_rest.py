@@ -74,7 +74,9 @@ def test_without_links_the_rest_has_none_of_their_text():
 
 
 def test_a_heading_that_nothing_follows_is_left_out():
-    care = "".join(f"<p>Wipe it with a dry cloth, once in {n} weeks, and never with soap or with sand.</p>" for n in range(9))
+    care = "".join(
+        f"<p>Wipe it with a dry cloth, once in {n} weeks, and never with soap or with sand.</p>" for n in range(9)
+    )
     found = rest(f"<aside><h2>Empty</h2><h2>Care</h2>{care}</aside>").splitlines()
 
     assert "## Care" in found

@@ -67,6 +67,4 @@ def kinds_stated(text: str, kinds: list[str]) -> list[str]:
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    return {
-        kind: re.compile(rf"(?<![^\W\d_])(?:{spaced})|{unspaced}") for kind, (spaced, unspaced) in _ASKING.items()
-    }
+    return {kind: re.compile(rf"(?<![^\W\d_])(?:{spaced})|{unspaced}") for kind, (spaced, unspaced) in _ASKING.items()}

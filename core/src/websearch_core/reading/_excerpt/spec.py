@@ -40,8 +40,9 @@ class ReadOptions(TypedDict, total=False):
         max_tokens: Most tokens to return. If both limits are given, both apply.
         offset: Where to begin, in characters: 0, or the ``next_offset`` of the previous part. A query or phrase is
             searched for from this offset.
-        query: Return the passages that best answer this, instead of the text at the offset.
-        find: Return the places around this phrase, instead of the text at the offset.
+        query: Return the passages of the whole page that best answer this, instead of the text at the offset. A mark
+            says which of them stand outside the main text.
+        find: Return the places around this phrase, in the whole page and with the same mark.
         comments: ``drop`` or ``keep`` what readers wrote about an HTML page, for the readers that run here. By default,
             an article drops it, and other pages keep what belongs to them.
         reviews: The same for reviews. By default, what belongs to the page is kept.
