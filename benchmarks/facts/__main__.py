@@ -131,9 +131,9 @@ def describe(facts: Sequence[Fact], alive: dict[str, list[bool]]) -> Section:
         title="Facts alive",
         method=(
             f"{len(facts)} facts of {len({fact.page for fact in facts})} pages, chosen from their HTML before any "
-            f"reader was run on them; each was asked with `query` and `max_tokens={MAX_TOKENS}`. A fact is alive if the "
-            "excerpt has the answer as the page writes it. The other readers' Markdown went through our own picker with "
-            "the same limit, so that the columns differ in what a reader keeps. Half of the pages, chosen by a hash "
+            f"reader was run on them; each was asked with `query` and `max_tokens={MAX_TOKENS}`. A fact is alive if "
+            "the excerpt has the answer as the page writes it. The other readers' Markdown went through our own picker "
+            "with the same limit, so that the columns differ in what a reader keeps. Half of the pages, by a hash "
             "of their names, was set aside: nothing was tuned on single facts of these. All pages are among those that "
             "our model of the main content is trained on. In brackets, intervals of 95 % (Wilson)."
         ),

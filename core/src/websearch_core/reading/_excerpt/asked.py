@@ -16,24 +16,30 @@ from .ties import AMOUNT
 # Words as `fold` returns them, most of them only their beginning; those of scripts without spaces anywhere.
 _ASKING = {
     "money": (
-        r"how much|pric|cost|fees?\b|tuition|wie ?viel|preis|kost|gebuhr|teuer|cuesta|cuanto vale|precio|coste|tarif"
-        r"|pret|taxa|cat costa|ποσο|τιμη|κοστ|сколько стоит|цен|стои|ne kadar|fiyat|ucret|kac (?:para|lira|tl)"
-        r"|(?:ب|ال)?(?:كم|سعر|ثمن|تكلف)|कीमत|क़ीमत|दाम|मूल्य|कितने का|लागत|शुल्क|bao nhieu tien|gia\b|chi phi",
+        (
+            r"how much|pric|cost|fees?\b|tuition|wie ?viel|preis|kost|gebuhr|teuer|cuesta|cuanto vale|precio|tarif"
+            r"|pret|taxa|cat costa|ποσο|τιμη|κοστ|сколько стоит|цен|стои|ne kadar|fiyat|ucret|kac (?:para|lira|tl)"
+            r"|(?:ب|ال)?(?:كم|سعر|ثمن|تكلف)|कीमत|क़ीमत|दाम|मूल्य|कितने का|लागत|शुल्क|bao nhieu tien|gia\b|chi phi"
+        ),
         r"ราคา|เท่าไ|ค่าใช้จ่าย|多少钱|价|费用",
     ),
     "time": (
-        r"when|(?:what|which|in what) (?:year|date|day|month|time|century)|date|deadline|hours|wann"
-        r"|welche[mnrs]? (?:jahr|datum|tag|monat)|datum|uhrzeit|cuando|(?:que|cual) (?:ano|dia|fecha|mes)|fecha|cand"
-        r"|ce (?:an|zi|data)|ποτε|(?:ποια|ποιο) (?:χρονια|ετος|ημερομηνια)|ημερομηνια|когда|как(?:ом|ой|ого) год|дат"
-        r"|ne zaman|hangi (?:yil|tarih|gun)|tarih|متي|(?:اي|أي) (?:عام|سنة|يوم)|تاريخ|कब|किस (?:वर्ष|साल|दिन)|तारीख"
-        r"|khi nao|(?:nam|ngay) nao|ngay\b",
+        (
+            r"when|(?:what|which|in what) (?:year|date|day|month|time|century)|date|deadline|hours|wann"
+            r"|welche[mnrs]? (?:jahr|tag|monat)|datum|uhrzeit|cuando|(?:que|cual) (?:ano|dia|fecha|mes)|fecha|cand"
+            r"|ce (?:an|zi|data)|ποτε|(?:ποια|ποιο) (?:χρονια|ετος|ημερομηνια)|ημερομηνια|когда|как(?:ом|ой|ого) год|дат"
+            r"|ne zaman|hangi (?:yil|tarih|gun)|tarih|متي|(?:اي|أي) (?:عام|سنة|يوم)|تاريخ|कब|किस (?:वर्ष|साल|दिन)|तारीख"
+            r"|khi nao|(?:nam|ngay) nao|ngay\b"
+        ),
         r"เมื่อใด|เมื่อไ|ปีใด|ปีไหน|วันที่|什么时候|何时|哪年|哪一年|几年|日期|几点",
     ),
     "number": (
-        r"how (?:many|much|long|old|far|tall|big|large|heavy|high|fast|often|wide|deep)|number|percent|weight|size"
-        r"|length|rating|score|wie ?(?:viele?|lange|alt|weit|hoch|gross|schwer|schnell|oft|breit|tief)|anzahl|zahl"
-        r"|prozent|nummer|cuant|numero|porcentaje|cat[ie]?\b|cate\b|numar|procent|ποσ|αριθμ|сколько|числ|процент|номер"
-        r"|kac|ne kadar|sayi|yuzde|كم|عدد|نسبة|رقم|कितन|संख्या|प्रतिशत|bao (?:nhieu|lau|xa)|so luong|phan tram|may\b",
+        (
+            r"how (?:many|much|long|old|far|tall|big|large|heavy|high|fast|often|wide|deep)|number|percent|weight|size"
+            r"|length|rating|score|wie ?(?:viele?|lange|alt|weit|hoch|gross|schwer|schnell|oft|breit|tief)|anzahl|zahl"
+            r"|prozent|nummer|cuant|numero|porcentaje|cat[ie]?\b|cate\b|numar|procent|ποσ|αριθμ|сколько|числ|процент|номер"
+            r"|kac|ne kadar|sayi|yuzde|كم|عدد|نسبة|رقم|कितन|संख्या|प्रतिशत|bao (?:nhieu|lau|xa)|so luong|phan tram|may\b"
+        ),
         r"กี่|จำนวน|เท่าไ|เปอร์เซ็นต์|多少|几|多(?:大|长|久|高|远|重)|百分|数量",
     ),
 }
