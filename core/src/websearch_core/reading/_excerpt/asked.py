@@ -27,7 +27,7 @@ _ASKING = {
         (
             r"when|(?:what|which|in what) (?:year|date|day|month|time|century)|date|deadline|hours|wann"
             r"|welche[mnrs]? (?:jahr|tag|monat)|datum|uhrzeit|cuando|(?:que|cual) (?:ano|dia|fecha|mes)|fecha|cand"
-            r"|ce (?:an|zi|data)|ποτε|(?:ποια|ποιο) (?:χρονια|ετος|ημερομηνια)|ημερομηνια|когда|как(?:ом|ой|ого) год|дат"
+            r"|ce (?:an|zi|data)|ποτε|(?:ποια|ποιο) (?:χρονια|ετος|ημερομηνια)|ημερομηνια|когда|как\w+ год|дат"
             r"|ne zaman|hangi (?:yil|tarih|gun)|tarih|متي|(?:اي|أي) (?:عام|سنة|يوم)|تاريخ|कब|किस (?:वर्ष|साल|दिन)|तारीख"
             r"|khi nao|(?:nam|ngay) nao|ngay\b"
         ),

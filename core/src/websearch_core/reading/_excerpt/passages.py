@@ -2,16 +2,15 @@
 Pick the passages of a page that answer a question.
 
 Sentences are packed into passages of about 600 characters within a section and ranked by BM25 over the terms of
-`websearch_core._text.terms`. A passage also counts the words of the headings above it. The best passages that fit are
-shown in the order of the page; a part of the room is for those outside the main text. An amount of money, a date or a
-number counts as a word of a question that asks for one. There is no model and no network; ``benchmarks/reading/passages.py`` measures how often
-the answer is kept.
+`websearch_core._text.terms`. A passage also counts the words of the headings above it, and of the header of its table.
+The best passages that fit are shown in the order of the page; a part of the room is for those outside the main text. An
+amount of money, a time or a number counts as a word of a question that asks for one. There is no model and no network;
+``benchmarks/reading/passages.py`` measures how often the answer is kept, and ``benchmarks/facts`` how often a fact is.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -111,7 +110,7 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
     def heading_words(headings: tuple[str, ...]) -> list[str]:
         return list_terms(" ".join(headings))
 
-    counts: list[Counter[str]] = []
+    counts: list[dict[str, float]] = []
     lengths: list[int] = []
     for run in runs:
         start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
@@ -121,9 +120,8 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
         last = source.pieces[run.after - 1]
         header = list_terms(last.frame.opening) if last.frame and not last.frame.closing else []
         found = question.count(said + heading_words(last.headings) + header)
-        for form in asking & found.keys():
-            found[form] *= _ASKS
-        counts.append(found + Counter(kinds_stated(text, kinds)))
+        weights = {form: count * (_ASKS if form in asking else 1) for form, count in found.items()}
+        counts.append(weights | dict.fromkeys(kinds_stated(text, kinds), 1))
     scores = score_counts(counts, lengths)
     best = max(scores, default=0.0)
     order = sorted((n for n in range(len(runs)) if scores[n] > best * _FAINT), key=lambda n: (-scores[n], n))
