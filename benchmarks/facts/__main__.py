@@ -123,8 +123,7 @@ def describe(facts: Sequence[Fact], alive: dict[str, list[bool]]) -> Section:
         (name, share(name, lambda fact: fact.is_aside), share(name, lambda fact: not fact.is_aside)) for name in alive
     ]
     by_kind = [
-        (kind, *(_count(alive[name], facts, lambda fact, kind=kind: fact.kind == kind) for name in alive))
-        for kind in kinds
+        (kind, *(_count(alive[name], [fact.kind == kind for fact in facts]) for name in alive)) for kind in kinds
     ]
     kept = sum(one for one, is_aside in zip(alive[OURS.name], aside, strict=True) if is_aside)
     return Section(
@@ -151,8 +150,8 @@ def describe(facts: Sequence[Fact], alive: dict[str, list[bool]]) -> Section:
     )
 
 
-def _count(alive: Iterable[bool], facts: Iterable[Fact], choose: Callable[[Fact], bool]) -> str:
-    chosen = [one for one, fact in zip(alive, facts, strict=True) if choose(fact)]
+def _count(alive: Iterable[bool], counts: Iterable[bool]) -> str:
+    chosen = [one for one, is_counted in zip(alive, counts, strict=True) if is_counted]
     return f"{sum(chosen)} of {len(chosen)}"
 
 
