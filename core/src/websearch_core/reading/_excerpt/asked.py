@@ -28,8 +28,8 @@ _ASKING = {
             r"when|(?:what|which|in what) (?:year|date|day|month|time|century)|date|deadline|hours|wann"
             r"|welche[mnrs]? (?:jahr|tag|monat)|datum|uhrzeit|cuando|(?:que|cual) (?:ano|dia|fecha|mes)|fecha|cand"
             r"|ce (?:an|zi|data)|ποτε|(?:ποια|ποιο) (?:χρονια|ετος|ημερομηνια)|ημερομηνια|когда|как\w+ год|дат"
-            r"|ne zaman|hangi (?:yil|tarih|gun)|tarih|مت[يى]|(?:اي|أي) (?:عام|سنة|يوم)|تاريخ|कब|किस (?:वर्ष|साल|दिन)|तारीख"
-            r"|khi nao|(?:nam|ngay) nao|ngay\b"
+            r"|ne zaman|hangi (?:yil|tarih|gun)|tarih"
+            r"|مت[يى]|(?:اي|أي) (?:عام|سنة|يوم)|تاريخ|कब|किस (?:वर्ष|साल|दिन)|तारीख|khi nao|(?:nam|ngay) nao|ngay\b"
         ),
         r"เมื่อใด|เมื่อไ|ปีใด|ปีไหน|วันที่|什么时候|何时|哪年|哪一年|几年|日期|几点",
     ),
@@ -46,8 +46,8 @@ _ASKING = {
 _STATING = {
     "money": AMOUNT,
     "time": re.compile(
-        r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}(?::\d{2}|[./]\d{1,2}[./]\d{2})|\d{1,2}(?:st|nd|rd|th|\.|º)? [^\W\d_]{3}"
-        r"|[^\W\d_]{3,12}\.? \d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
+        r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}(?::\d{2}|[./]\d{1,2}[./]\d{2})"
+        r"|\d{1,2}(?:st|nd|rd|th|\.|º)? [^\W\d_]{3}|[^\W\d_]{3,12}\.? \d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
     ),
     "number": re.compile(r"\d"),
 }
