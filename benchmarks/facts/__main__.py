@@ -65,7 +65,7 @@ class Fact(NamedTuple):
 
     @property
     def is_aside(self) -> bool:
-        """Whether it was set aside: nothing was tuned on it."""
+        """Whether it was set aside: no constant was chosen by looking at it alone."""
         return zlib.crc32(self.page.encode()) % 2 == 1
 
 
@@ -133,7 +133,8 @@ def describe(facts: Sequence[Fact], alive: dict[str, list[bool]]) -> Section:
             f"reader was run on them; each was asked with `query` and `max_tokens={MAX_TOKENS}`. A fact is alive if "
             "the excerpt has the answer as the page writes it. The other readers' Markdown went through our own picker "
             "with the same limit, so that the columns differ in what a reader keeps. Half of the pages, by a hash "
-            "of their names, was set aside: nothing was tuned on single facts of these. All pages are among those that "
+            "of their names, was set aside: constants were chosen by the other half and the total of this one. "
+            "All pages are among those that "
             "our model of the main content is trained on. In brackets, intervals of 95 % (Wilson)."
         ),
         tables=[
