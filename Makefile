@@ -27,7 +27,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants soak model record drift plugin matrix lock distributions sbom release publish
+	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants bench-facts soak model record drift plugin matrix lock distributions sbom release publish
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -121,6 +121,9 @@ bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured
 
 bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with others, and write that part of docs/measured/benchmarks.md
 	$(BIN)/python -m benchmarks.reading --peers $(PEERS)/bin/python --unseen training.train:unseen
+
+bench-facts: $(VENV)/installed $(PEERS)/installed  ## measure how many facts of a page reach a model, and write docs/measured/facts.md
+	$(BIN)/python -m benchmarks.facts --peers $(PEERS)/bin/python
 
 bench-memory: $(VENV)/installed  ## measure what the worst pages cost to read, and write docs/measured/memory.md
 	$(BIN)/python -m benchmarks.reading.memory

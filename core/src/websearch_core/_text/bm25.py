@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .terms import list_terms, query_terms
 
@@ -35,7 +35,9 @@ class Question:
                 yield next(f"{beginning}*" for beginning in self._beginnings if form.startswith(beginning))
 
 
-def score_counts(counts: Sequence[Counter[str]], lengths: Sequence[int], *, by_rarity: bool = True) -> list[float]:
+def score_counts(
+    counts: Sequence[Mapping[str, float]], lengths: Sequence[int], *, by_rarity: bool = True
+) -> list[float]:
     """
     Return the score of each text: 0 if it has no word of the query.
 
@@ -47,7 +49,7 @@ def score_counts(counts: Sequence[Counter[str]], lengths: Sequence[int], *, by_r
     telling = {form: math.log(1 + (total - n + 0.5) / (n + 0.5)) if by_rarity else 1.0 for form, n in holding.items()}
     usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
 
-    def score(count: Counter[str], length: int) -> float:
+    def score(count: Mapping[str, float], length: int) -> float:
         relative = max(length / usual, 1)  # no bonus for short text: on web pages it is often a label
         damp = _SATURATION * (1 - _NORMALIZATION + _NORMALIZATION * relative)
         return sum(telling[form] * n * (_SATURATION + 1) / (n + damp) for form, n in count.items())

@@ -171,7 +171,8 @@ def enforce_page(page: Page) -> Page:
         content = sanitize(content, final).text
     facts = {name: " ".join(escape_text(text).split()) for name in _FACTS if (text := getattr(page, name))}
     links, notes = tuple(map(escape_url, page.links)), tuple(map(escape_text, page.notes))
-    clean = page.model_copy(update={**facts, "content": content, "final_url": final, "links": links, "notes": notes})
+    texts = {"content": content, "rest": _make_safe(page.rest, final)}
+    clean = page.model_copy(update={**facts, **texts, "final_url": final, "links": links, "notes": notes})
     return clean.with_notes(*removal_note(count))
 
 
@@ -180,4 +181,5 @@ def remove_links(page: Page, links: Literal["text", "drop"]) -> Page:
     from ..reading import sanitize
 
     content = sanitize(page.content, page.final_url, links).text
-    return page.model_copy(update={"content": content, "links": ()})
+    rest = page.rest if links == "text" else ""  # does not say what was a link
+    return page.model_copy(update={"content": content, "rest": rest, "links": ()})

@@ -370,6 +370,8 @@ class Page(_Model):
         title: Plain text.
         content: Markdown: the window that starts at ``offset``, or the ``passages``, with marks between them that say
             how much is left out.
+        rest: What else a person sees on a whole page, as a reader returns it, menus left out: `query` and `find` search
+            it too. Empty in what `WebSearch.read` returns.
         content_length: Characters in ``content``.
         original_length: Characters in the whole text.
         offset: Where ``content`` begins in the whole text, or where the text that passages were selected from begins.
@@ -406,6 +408,7 @@ class Page(_Model):
     final_url: str = ""
     title: str = ""
     content: str = ""
+    rest: str = Field(default="", repr=False)
     content_length: int = 0
     original_length: int = 0
     offset: int = 0

@@ -120,4 +120,4 @@ def _measure(answer: Page | SearchResponse | None) -> int:
     if isinstance(answer, SearchResponse):
         texts = [text for one in answer.results for text in (one.url, one.title, one.snippet, one.content or "")]
         return sum(map(sys.getsizeof, texts)) + 1_000 * (1 + len(answer.results))
-    return sum(map(sys.getsizeof, (answer.content, *answer.links, *answer.files.values()))) + 1_000
+    return sum(map(sys.getsizeof, (answer.content, answer.rest, *answer.links, *answer.files.values()))) + 1_000

@@ -28,6 +28,7 @@ from websearch_core.provider import (
     decode,
     parse_results,
     provider,
+    with_extra,
 )
 from websearch_core.provider._declare import Destination, check_base_url
 from websearch_core.provider._http import as_json, as_object, bearer
@@ -124,7 +125,7 @@ class External:
         for name, path in self.parameters.items():
             if name in {"query", "limit"} or name in query.requested():
                 _put(sent, path.split(".") if self.method == "POST" else [path], asked[name])
-        sent |= query.extra
+        sent = with_extra(sent, query)
         key = self.api_key.get_secret_value() if self.api_key else ""
         in_url = {self.key_parameter: key} if key and self.key_parameter else {}
         in_header = {} if in_url or not self.api_key else bearer(self.api_key)

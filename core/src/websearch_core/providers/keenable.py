@@ -32,6 +32,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._results import take_results
 
@@ -72,7 +73,7 @@ class Keenable:
             "published_after": after and after.isoformat(),
             "published_before": before and before.isoformat(),
         })  # fmt: skip
-        response = yield post_json(self, self._path("search"), {**payload, **query.extra}, headers=self._headers())
+        response = yield post_json(self, self._path("search"), with_extra(payload, query), headers=self._headers())
         body = decode(response, self, meanings=self._meanings())
         items, notes = take_results(body, self.name)
         results = parse_results(items, self.name, snippet=("snippet", "description"), published="published_at")

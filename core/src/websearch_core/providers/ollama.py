@@ -29,6 +29,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    with_extra,
 )
 from websearch_core.provider._http import bearer
 from websearch_core.provider._reading import as_links
@@ -76,7 +77,7 @@ class Ollama:
         return parse_page(self, url, body.get("content"), title=body.get("title"), links=as_links(body.get("links")))
 
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = {"query": query.text, "max_results": size, **query.extra}
+        payload = with_extra({"query": query.text, "max_results": size}, query)
         body = decode((yield post_json(self, "web_search", payload, headers=bearer(self.api_key))), self)
         items, notes = take_results(body, self.name)
         results = parse_results(items, self.name, snippet="content")

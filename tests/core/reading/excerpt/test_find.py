@@ -227,3 +227,16 @@ def test_code_that_looks_like_a_link_is_searched_as_it_is_written():
     assert [text[start:end] for start, end in occurrences(text, "event")] == ["event", "event"]
     assert [text[start:end] for start, end in occurrences(text, "[name](event)")] == ["[name](event)"]
     assert [text[start:end] for start, end in occurrences(text, "see kelp")] == ["See [kelp"]
+
+
+def test_a_phrase_is_found_outside_the_main_text_after_all_places_in_it():
+    page = Page(url="https://lamps.example/", content="Kelp grows. " * 40, rest="Kelp salad\n$9.50\n\nTea\n$2")
+    every = Excerpt(find="kelp", max_length=3_000).of(page)
+    begun = Excerpt(find="kelp", max_length=450).of(page)
+
+    assert "outside the main text of the page" in every.content
+    assert every.content.endswith("Kelp salad\n$9.50")
+    assert every.notes == ("41 places with 'kelp'",)
+    while begun.next_offset is not None:
+        begun = Excerpt(find="kelp", max_length=450, offset=begun.next_offset).of(page)
+    assert begun.content.endswith("Kelp salad\n$9.50")

@@ -284,3 +284,65 @@ def test_the_cost_grows_no_faster_than_the_page(unit: str) -> None:
         return time.process_time() - started
 
     assert min(cost(100_000) for _ in range(3)) < 4 * 3 * max(cost(25_000), 0.02)  # the least: machines are noisy
+
+
+SHOP = Page(
+    url="https://lamps.example/",
+    content=f"The Ember lamp is cast in brass.\n\n{FILLER}\n\n## Care of the Ember lamp\n\n{FILLER}",
+    rest="Ember lamp\n$48.99\n\nVarra lamp\n$59.00\n\n## Contact\n\nCall +44 20 7977 7048",
+)
+OUTSIDE = "[... outside the main text of the page; offset "
+
+
+def test_a_query_also_finds_what_stands_outside_the_main_text_and_marks_it():
+    part = Excerpt(query="How much is the Ember lamp?", max_length=900).of(SHOP)
+    main, mark, outside = part.content.partition(OUTSIDE)
+
+    assert "Ember lamp is cast in brass" in main
+    assert mark
+    assert "Ember lamp\n$48.99" in outside
+    assert "Care of" not in outside
+    assert part.content_length <= 900
+    assert part.rest == ""
+    assert part.original_length == len(SHOP.content)
+
+
+def test_the_offset_of_a_passage_outside_the_main_text_leads_to_it():
+    part = Excerpt(query="What is the number to call?", max_length=700).of(SHOP)
+    offset = part.passages[-1].offset
+    there = Excerpt(offset=offset, max_length=300).of(SHOP)
+
+    assert offset > len(SHOP.content)
+    assert there.content.startswith(part.content.rpartition("...]")[2].strip()[:10])
+    assert "this is outside the main text of the page" in there.notes
+    assert Excerpt(offset=0).of(SHOP).content == SHOP.content
+
+
+def test_a_main_text_that_fits_is_whole_beside_what_was_found_outside():
+    page = Page(url="https://lamps.example/", content="Brass lamps, made by hand.", rest="Ember lamp\n$48.99")
+    part = Excerpt(query="price of the Ember lamp", max_length=500).of(page)
+
+    assert part.content.startswith(page.content)
+    assert part.content.endswith("Ember lamp\n$48.99")
+    assert not part.truncated
+
+
+def test_without_a_word_of_the_query_nothing_is_shown_from_outside_the_main_text():
+    part = Excerpt(query="xylophone", max_length=500).of(SHOP)
+
+    assert OUTSIDE not in part.content
+    assert not part.passages
+
+
+def test_an_amount_counts_as_a_word_of_a_question_that_asks_for_one():
+    cards = "\n\n".join(f"Lamp of the {place} has a story of its own" for place in ("sea", "hill", "town", "wood"))
+    page = Page(url="https://lamps.example/", content=FILLER, rest=f"{cards}\n\nYours for €39.90 today")
+    part = Excerpt(query="How much does the lamp cost?", max_length=400).of(page)
+
+    assert "€39.90" in part.content
+
+
+def test_a_row_is_found_by_a_word_of_the_header_of_its_table():
+    part = Excerpt(query="lifetime of key 31", max_length=600).of(Page(url="https://keys.example/", content=MANUAL))
+
+    assert "| key 31 | 31 days |" in part.content

@@ -8,12 +8,17 @@ Compose an excerpt: parts of a page in order, with marks that say what is left o
     Add the repository, then install the package.
 
     [... 840 characters left out ...]
+
+    [... outside the main text of the page; offset 9120 ...]
+
+    Starter: $12 a month
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from ..._text.invisible import one_line
@@ -22,13 +27,14 @@ from .pieces import Piece, Span, pieces
 from .ties import tie
 from .window import check, cut_window
 
+OUTSIDE = "outside the main text of the page"
 _MAX_QUOTE_LENGTH = 80  # characters
 _MIN_MARK_LENGTH = len("\n\n[... 50 characters left out; offset 0 ...]\n\n")
 
 
 class Composer:
     """
-    Composes excerpts of a whole page, of its text from *offset* on, which must not be negative.
+    Composes excerpts of a whole page, of its text from *offset* on, which must not be negative, and of its ``rest``.
 
     A code block of at most *whole* characters is never divided.
     """
@@ -36,13 +42,19 @@ class Composer:
     def __init__(self, page: Page, offset: int, whole: int) -> None:
         check(1, offset)
         self.page, self.offset = page, offset
-        self.text = page.content[offset:]
+        self.main = page.content[offset:]
+        self.text = join_rest(page)
         self._whole = whole
 
     @cached_property
     def pieces(self) -> list[Piece]:
         """The pieces of the text, found when they are needed."""
-        found = tie(self.page.content, pieces(self.page.content, self._whole))
+        main, rest = self.page.content, self.page.rest
+        found = tie(main, pieces(main, self._whole))
+        if rest:
+            shift = len(self.text) - len(rest)
+            beside = [_shifted(piece, shift) for piece in tie(rest, pieces(rest, self._whole))]
+            found += [piece._replace(start=len(main)) for piece in beside[:1]] + beside[1:]
         found = found[bisect_right(found, self.offset, key=lambda piece: piece.end) :]
         if found and found[0].start < self.offset:
             found[0] = found[0]._replace(start=self.offset)
@@ -51,12 +63,23 @@ class Composer:
     @cached_property
     def cuts(self) -> list[int]:
         """Where the pieces begin, and where the last one ends."""
-        return [*(piece.start for piece in self.pieces), len(self.page.content)]
+        return [*(piece.start for piece in self.pieces), len(self.text)]
+
+    @cached_property
+    def beside(self) -> int:
+        """The number of the first piece outside the main text."""
+        return bisect_left(self.pieces, len(self.page.content), key=lambda piece: piece.start)
 
     @cached_property
     def sections(self) -> list[int]:
-        """The numbers of the pieces that are headings and do not belong to what is before them."""
-        return [n for n, one in enumerate(self.pieces) if one.leads and one.frame is None and not one.tied]
+        """The numbers of the pieces that begin a section: headings of their own; outside the main text, paragraphs."""
+
+        def begins(n: int, one: Piece) -> bool:
+            if n > self.beside:
+                return self.text.endswith("\n\n", 0, one.start)
+            return n == self.beside or (one.leads and one.frame is None and not one.tied)
+
+        return [n for n, one in enumerate(self.pieces) if begins(n, one)]
 
     def covering(self, start: int, end: int) -> Span:
         """Return the pieces that contain the characters from *start* to *end*."""
@@ -66,19 +89,20 @@ class Composer:
     def excerpt(self, runs: Sequence[Span]) -> Page:
         """Return the page with only *runs* of its pieces as content, in the order of the page."""
         runs = self._joined(runs)
-        complete = runs == [Span(0, len(self.pieces))] if runs else not self.text.strip()
+        complete = (runs[0].first == 0 and runs[0].after >= self.beside) if runs else not self.main.strip()
         return self._page("\n\n".join(self._lines(runs)), map(self._passage, runs), complete=complete)
 
     def everything(self, *, telling: bool) -> Page:
         """Return the page with all its text; *telling* says whether the text has what was asked for."""
-        whole = Passage(offset=self.offset, length=len(self.text))
-        return self._page(self.text, [whole] if telling else [], complete=True)
+        whole = Passage(offset=self.offset, length=len(self.main))
+        return self._page(self.main, [whole] if telling else [], complete=True)
 
     def around(self, place: int, max_length: int) -> Page:
         """Return the text around *place* without marks, for when not even one piece fits."""
         first = self.pieces[self.covering(place, place + 1).first]
         start = max(first.start, place - max_length // 4)
-        cut = cut_window(self.page, max_length, start)
+        text = self.text if start >= len(self.page.content) else self.page.content
+        cut = cut_window(self.page.model_copy(update={"content": text}), max_length, start)
         passage = Passage(offset=start, length=cut.content_length, headings=first.headings)
         return self._page(cut.content, [passage], complete=False)
 
@@ -86,6 +110,7 @@ class Composer:
         return self.page.model_copy(
             update={
                 "content": content,
+                "rest": "",
                 "content_length": len(content),
                 "original_length": len(self.page.content),
                 "offset": self.offset,
@@ -100,7 +125,7 @@ class Composer:
         found: list[Span] = []
         cuts, first, after = (self.cuts, *min(runs)) if runs else ([], 0, 0)
         for run in sorted(runs):
-            if cuts[run[0]] - cuts[after] <= _MIN_MARK_LENGTH:
+            if cuts[run[0]] - cuts[after] <= _MIN_MARK_LENGTH and not first < self.beside <= run[0]:
                 after = max(after, run[1])
             else:
                 found.append(Span(first, after))
@@ -114,7 +139,7 @@ class Composer:
     def _bare(self, run: Span) -> tuple[int, str]:
         """Return where the text of *run* begins, and the text without surrounding blank lines."""
         start, end = self.pieces[run.first].start, self.pieces[run.after - 1].end
-        text = self.page.content[start:end]
+        text = self.text[start:end]
         bare = text.lstrip("\n")
         return start + len(text) - len(bare), bare.rstrip()
 
@@ -123,8 +148,12 @@ class Composer:
         for run in runs:
             first, last = self.pieces[run.first], self.pieces[run.after - 1]
             start, text = self._bare(run)
-            if first.start > at:
-                path = "" if first.headings == under else f": {' > '.join(first.headings)}".removesuffix(": ")
+            if first.start >= len(self.page.content) >= at:
+                yield from self._end(at)
+                at, under = first.start, ()
+                yield f"[... {OUTSIDE}; offset {start}{_path(first)} ...]"
+            elif first.start > at:
+                path = "" if first.headings == under else _path(first)
                 yield f"[... {first.start - at:,} characters left out; offset {start}{path} ...]"
             opening = first.frame.opening if first.frame and first.start > first.frame.start else ""
             closing = (
@@ -132,8 +161,27 @@ class Composer:
             )
             yield f"{opening}{text}{closing}"
             at, under = last.end, last.headings
-        if runs and at < len(self.page.content):
+        if runs:
+            yield from self._end(at)
+
+    def _end(self, at: int) -> Iterator[str]:
+        """Yield the mark for the main text from *at* on, which is left out."""
+        if at < len(self.page.content):
             yield f"[... {len(self.page.content) - at:,} characters left out ...]"
+
+
+def join_rest(page: Page) -> str:
+    """Return the whole text of a page, and after it what else a person sees on it: offsets lead to both."""
+    return f"{page.content}\n\n{page.rest}" if page.rest else page.content
+
+
+def _shifted(piece: Piece, by: int) -> Piece:
+    frame = piece.frame and replace(piece.frame, start=piece.frame.start + by, end=piece.frame.end + by)
+    return piece._replace(start=piece.start + by, end=piece.end + by, frame=frame)
+
+
+def _path(piece: Piece) -> str:
+    return f": {' > '.join(piece.headings)}".removesuffix(": ")
 
 
 def quote(words: str) -> str:

@@ -53,7 +53,7 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
 
     """
     source = Composer(page, offset, whole=max(_AROUND, about // 2))
-    places = occurrences(page.content, phrase, offset)
+    places = occurrences(source.text, phrase, offset)
     around = min(_AROUND, about // 6)
     sought = quote(phrase) + (f" from offset {offset} on" if offset else "")
     contexts: list[Span] = []  # of the first places

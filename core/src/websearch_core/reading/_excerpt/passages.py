@@ -2,15 +2,15 @@
 Pick the passages of a page that answer a question.
 
 Sentences are packed into passages of about 600 characters within a section and ranked by BM25 over the terms of
-`websearch_core._text.terms`. A passage also counts the words of the headings above it. The best passages that fit are
-shown in the order of the page. There is no model and no network; ``benchmarks/reading/passages.py`` measures how often
-the answer is kept.
+`websearch_core._text.terms`. A passage also counts the words of the headings above it, and of the header of its table.
+The best passages that fit are shown in the order of the page; a part of the room is for those outside the main text. An
+amount of money, a time or a number counts as a word of a question that asks for one. There is no model and no network;
+``benchmarks/reading/passages.py`` measures how often the answer is kept, and ``benchmarks/facts`` how often a fact is.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -18,12 +18,17 @@ from itertools import pairwise
 from ..._text.bm25 import Question, score_counts
 from ..._text.terms import list_terms
 from ...models import Page
+from .asked import kinds_asked, kinds_stated, words_asking
 from .compose import Composer, quote
 from .pieces import Span
 from .window import beyond, cut_window
 
 _LENGTH = 600  # characters of a passage
 _ENOUGH = 0.25  # of _LENGTH: a paragraph this long is a passage by itself
+_ENOUGH_BESIDE = 40  # characters: outside the main text, a paragraph has all that stands together
+_ASKS = 0.5  # of a word, for one that only says what is asked for
+_BESIDE = 0.4  # of an excerpt: what passages outside the main text get before those in it
+_MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
 _TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not words of the page
 
@@ -34,19 +39,33 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
 
     Returns a function that takes the number of characters that fit, marks included, and returns the page with the best
     passages, in the order of the page. Marks between them say how much text is left out, at which ``offset`` the next
-    passage begins, and under which headings. A page that fits is returned whole. If no passage has a word of the query,
-    the content is the beginning of the page, ``passages`` is empty, and a note says so.
+    passage begins, and under which headings. The main text is shown whole if it fits beside the best passages outside
+    it. If no passage has a word of the query, the content is the beginning of the page, ``passages`` is empty, and a
+    note says so.
     """
     source = Composer(page, offset, whole=max(_LENGTH, about // 2))
     runs = list(_packed(source, min(_LENGTH, max(1, about // 3))))
     ranking = _ranking(source, runs, query)
+    beside = [run for run in ranking if run.first >= source.beside]
+    ranked = [run for run in ranking if run.first < source.beside]
+
+    def room_beside(max_length: int) -> int:
+        """Return how many characters those outside the main text get first: enough for the best if it is not long."""
+        best = source.excerpt(beside[:1]).content_length
+        return min(_MAX_BESIDE, max(int(_BESIDE * max_length), best if best <= max_length // 2 else 0))
 
     def cut(max_length: int) -> Page:
-        if len(source.text) <= max_length:
+        outside = _filled(source, [], beside, room_beside(max_length))
+        room = max_length - source.excerpt(outside).content_length
+        if len(source.main) <= room and not outside:
             return _noted(beyond(source.everything(telling=bool(ranking))), query)
-        if not ranking:
+        if len(source.main) <= room:
+            chosen = [Span(0, source.beside), *outside]
+        elif not ranking:
             return _noted(cut_window(page, max_length, offset), query)
-        chosen = _filled(source, ranking, max_length)
+        else:
+            chosen = _filled(source, outside, ranked, max_length)
+        chosen = _filled(source, chosen, beside, min(max_length, _MAX_BESIDE + source.excerpt(chosen).content_length))
         if not chosen:
             return source.around(source.pieces[ranking[0].first].start, max_length)
         return source.excerpt(chosen)
@@ -60,9 +79,11 @@ def _packed(source: Composer, length: int) -> Iterator[Span]:
     first = 0
     for before, unit in pairwise(_units(source, min(_LENGTH, 3 * length))):
         start, cut = pieces[first].start, pieces[unit.first].start
-        unit_text = source.page.content[pieces[before.first].start : cut]
-        ended = cut - start >= _ENOUGH * length and "\n\n" in unit_text and unit_text.endswith("\n")
-        if pieces[unit.first].leads or ended or pieces[unit.after - 1].end - start > length:
+        unit_text = source.text[pieces[before.first].start : cut]
+        enough = _ENOUGH * length if first < source.beside else _ENOUGH_BESIDE
+        ended = cut - start >= enough and "\n\n" in unit_text and unit_text.endswith("\n")
+        begins = pieces[unit.first].leads or unit.first == source.beside
+        if begins or ended or pieces[unit.after - 1].end - start > length:
             yield Span(first, unit.first)
             first = unit.first
     if pieces:
@@ -73,7 +94,7 @@ def _units(source: Composer, length: int) -> Iterator[Span]:
     """Yield each piece with those that are tied to it, up to about *length* characters."""
     first = 0
     for n, piece in enumerate(source.pieces):
-        if n and not (piece.tied and piece.start - source.pieces[first].start <= length):
+        if n and not (piece.tied and n != source.beside and piece.start - source.pieces[first].start <= length):
             yield Span(first, n)
             first = n
     if source.pieces:
@@ -82,32 +103,40 @@ def _units(source: Composer, length: int) -> Iterator[Span]:
 
 def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
     """Return the runs that have a word of *query*, best first, by BM25."""
-    question = Question(query)
+    question, kinds = Question(query), kinds_asked(query)
+    asking = words_asking(query)
 
     @cache
     def heading_words(headings: tuple[str, ...]) -> list[str]:
         return list_terms(" ".join(headings))
 
-    counts: list[Counter[str]] = []
+    counts: list[dict[str, float]] = []
     lengths: list[int] = []
     for run in runs:
         start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
-        said = list_terms(_TARGET.sub("]", source.page.content[start:end]))
+        text = _TARGET.sub("]", source.text[start:end])
+        said = list_terms(text)
         lengths.append(len(said))
-        counts.append(question.count(said + heading_words(source.pieces[run.after - 1].headings)))
+        last = source.pieces[run.after - 1]
+        header = list_terms(last.frame.opening) if last.frame and not last.frame.closing else []
+        found = question.count(said + heading_words(last.headings) + header)
+        weights = {form: count * (_ASKS if form in asking else 1) for form, count in found.items()}
+        counts.append(weights | dict.fromkeys(kinds_stated(text, kinds), 1))
     scores = score_counts(counts, lengths)
     best = max(scores, default=0.0)
     order = sorted((n for n in range(len(runs)) if scores[n] > best * _FAINT), key=lambda n: (-scores[n], n))
     return [runs[n] for n in order]
 
 
-def _filled(source: Composer, ranking: Sequence[Span], max_length: int) -> list[Span]:
-    """Add runs, best first, as long as the excerpt fits."""
-    chosen: list[Span] = []
-    taken = 0  # characters of those chosen, without marks
+def _filled(source: Composer, begun: Sequence[Span], ranking: Sequence[Span], max_length: int) -> list[Span]:
+    """Add runs to those *begun* with, best first, as long as the excerpt fits."""
+    chosen = list(begun)
+    taken = 0  # characters of those added, without marks
     for run in ranking:
+        if run in begun:
+            continue
         start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
-        length = len(source.page.content[start:end].strip())
+        length = len(source.text[start:end].strip())
         if taken + length <= max_length and source.excerpt([*chosen, run]).content_length <= max_length:
             chosen.append(run)
             taken += length

@@ -13,6 +13,7 @@ from ...models import Page
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._links import Links
 from .._markdown.sanitizer import is_safe, opening_of, sanitize
+from .compose import OUTSIDE, join_rest
 from .find import by_phrase
 from .links import link_passages
 from .passages import by_query
@@ -39,8 +40,9 @@ class ReadOptions(TypedDict, total=False):
         max_tokens: Most tokens to return. If both limits are given, both apply.
         offset: Where to begin, in characters: 0, or the ``next_offset`` of the previous part. A query or phrase is
             searched for from this offset.
-        query: Return the passages that best answer this, instead of the text at the offset.
-        find: Return the places around this phrase, instead of the text at the offset.
+        query: Return the passages of the whole page that best answer this, instead of the text at the offset. A mark
+            says which of them stand outside the main text.
+        find: Return the places around this phrase, in the whole page and with the same mark.
         comments: ``drop`` or ``keep`` what readers wrote about an HTML page, for the readers that run here. By default,
             an article drops it, and other pages keep what belongs to them.
         reviews: The same for reviews. By default, what belongs to the page is kept.
@@ -95,7 +97,7 @@ class Excerpt:
     def is_cheap(self, page: Page) -> bool:
         """Return whether cutting it from *page* is fast enough to do on an event loop."""
         is_window = self.max_tokens is None and not _describe(self.query) and not _describe(self.find)
-        return is_window and len(page.content) <= _SHORT
+        return is_window and len(page.content) + len(page.rest) <= _SHORT
 
     def of(self, page: Page) -> Page:
         """
@@ -105,9 +107,10 @@ class Excerpt:
             InvalidOption: The phrase has no characters to search for, or *max_tokens* is too small for any text.
 
         """
-        most = max(1, 2 * len(page.content)) if self.max_length is None else self.max_length
+        text = join_rest(page)
+        most = max(1, 2 * len(text)) if self.max_length is None else self.max_length
         about = most if self.max_tokens is None else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
-        cut = partial(_safely, self._cut(page, about), page.content)
+        cut = partial(_safely, self._cut(page, about), text)
         part = cut(most) if self.max_tokens is None else _fit_tokens(cut, most, self.max_tokens, self.count)
         return link_passages(part, page, f"{self.query or ''} {self.find or ''}") if part.passages else part
 
@@ -116,6 +119,8 @@ class Excerpt:
             return by_phrase(page, self.find or "", self.offset, about)
         if _describe(self.query):
             return by_query(page, self.query or "", self.offset, about)
+        if page.rest and self.offset > len(page.content):
+            page = page.model_copy(update={"content": join_rest(page)}).with_notes(f"this is {OUTSIDE}")
         return partial(cut_window, page, offset=self.offset)
 
 

@@ -35,6 +35,7 @@ def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
     cut = page.model_copy(
         update={
             "content": content,
+            "rest": "",
             "content_length": len(content),
             "original_length": len(whole),
             "offset": offset,

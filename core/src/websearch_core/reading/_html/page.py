@@ -22,6 +22,7 @@ from .kind import find_kind
 from .metadata import read_metadata
 from .parse import find_base, parse
 from .responses import choose_responses, default_choices
+from .rest import write_rest
 from .select import select_content
 from .strays import drop_strays
 from .structured_data import lacks_article, markup_from_data
@@ -76,6 +77,8 @@ def read_html(
     choices = default_choices(kind, comments, reviews)
     kept, chosen = choose_responses(blocks, select_content(blocks, facts.place, facts), facts, choices)
     kept, strays = drop_strays(blocks, kept, facts.title, is_article=(kind or facts.og_type) == "article")
+    shown, _ = choose_responses(blocks, [True] * len(kept), facts, choices)
+    rest = write_rest(blocks, kept, shown, linked=links != "drop")
     targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
     length = sum(map(len, compress(blocks.block_texts, kept)))
     unshown = length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts)
@@ -109,6 +112,7 @@ def read_html(
         url,
         stated if stated in HTML else "text/html",
         content,
+        rest=rest,
         title=facts.title,
         truncated=cut,
         kind=kind,

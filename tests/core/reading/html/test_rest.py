@@ -1,0 +1,94 @@
+"""What a reader returns beside the main content, and what it never returns."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_core.reading import read_html
+from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.parse import parse
+from websearch_core.reading._html.rest import write_rest
+
+STORY = (
+    "<p>The Ember lamp is made in a small workshop by the sea, from brass that is cast, turned and polished by hand, "
+    "and each of them takes its maker the better part of a week.</p>"
+) * 4
+EXTRAS = {
+    "a price": '<div class="buy"><span>Ember lamp</span><div class="price">$48.99</div></div>',
+    "a biography": '<footer><div class="about-author"><p>Ada Holm keeps bees in Varra.</p></div></footer>',
+    "a review date": '<footer><div class="meta"><p>Next review due: 4 May 2027</p></div></footer>',
+    "a row": "<aside><table><tr><td>Weight</td><td>2.4 kg</td></tr></table></aside>",
+}
+FOREIGN = {
+    "navigation": "<nav><a href=/a>Kettles 99</a></nav>",
+    "a menu of links": "<div><a href=/a>Kettles</a></div><div><a href=/b>Stoves</a></div><div><a href=/c>Irons</a></div>",
+    "a cookie wall": '<div class="cookie-banner"><p>We use Kettles to improve 7 things.</p></div>',
+    "sharing": '<div class="share-buttons"><p>Post Kettles to 3 friends</p></div>',
+    "hidden text": "<div hidden><p>Kettles cost $1.</p></div>",
+    "a button": "<button>Kettles</button>",
+}
+
+
+def rest(extra: str, *, linked: bool = True) -> str:
+    """Return what is beside a content that has the headline and the story."""
+    page = parse(f"<body><article><h1>Ember</h1>{STORY}</article><main>{extra}</main></body>".encode())
+    blocks = find_blocks(page.body)
+    kept = [text == "Ember" or text in STORY for text in blocks.block_texts]
+    return write_rest(blocks, kept, [True] * len(kept), linked=linked)
+
+
+@pytest.mark.parametrize(
+    ("extra", "fact"),
+    list(zip(EXTRAS.values(), ["$48.99", "Ada Holm keeps bees", "4 May 2027", "Weight | 2.4 kg"], strict=True)),
+    ids=list(EXTRAS),
+)
+def test_what_a_person_sees_is_beside_the_content(extra, fact):
+    assert fact in rest(extra)
+
+
+@pytest.mark.parametrize("extra", FOREIGN.values(), ids=list(FOREIGN))
+def test_what_belongs_to_no_page_is_not_beside_it(extra):
+    assert "Kettles" not in rest(f"{extra}<footer><p>Imprint 2026</p></footer>")
+
+
+def test_the_rest_of_a_page_does_not_repeat_its_long_content():
+    assert "polished by hand" not in rest(EXTRAS["a price"])
+
+
+def test_a_name_and_its_price_are_one_passage():
+    cards = "".join(f"<div class=card><h3>Lamp {n}</h3><p>From ${n}9.50</p></div>" for n in range(1, 40))
+    found = rest(f"<aside>{cards}</aside>")
+
+    assert "Lamp 7\nFrom $79.50" in found
+
+
+def test_a_passage_that_a_page_shows_twice_is_there_once():
+    phone = "<div><p>Call +44 20 7977 7048 today</p></div>"
+    between = "".join(f"<p>Wipe it with a dry cloth, once in {n} weeks, and never with soap.</p>" for n in range(9))
+
+    assert rest(phone + between + phone).count("7977") == 1
+
+
+def test_without_links_the_rest_has_none_of_their_text():
+    extra = "<aside><p>See <a href=/x>the Kettles of 1911</a></p><p>Weight 2.4 kg</p></aside>"
+
+    assert "Kettles" in rest(extra)
+    assert "Kettles" not in rest(extra, linked=False)
+    assert "2.4 kg" in rest(extra, linked=False)
+
+
+def test_a_heading_that_nothing_follows_is_left_out():
+    care = "".join(
+        f"<p>Wipe it with a dry cloth, once in {n} weeks, and never with soap or with sand.</p>" for n in range(9)
+    )
+    found = rest(f"<aside><h2>Empty</h2><h2>Care</h2>{care}</aside>").splitlines()
+
+    assert "## Care" in found
+    assert "## Empty" not in found
+
+
+def test_comments_that_are_dropped_are_not_beside_the_content():
+    comments = "<section id=comments><h3>2 comments</h3><p>Mine broke after 3 days.</p><p>Mine did not.</p></section>"
+    page = f"<title>Ember</title><body><article><h1>Ember</h1>{STORY}</article>{comments}</body>".encode()
+
+    assert "broke" not in read_html(page, "https://lamps.example/ember.html", comments="drop").rest
