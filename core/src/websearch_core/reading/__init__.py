@@ -20,6 +20,8 @@ from ._links import Links
 from ._markdown.sanitizer import is_safe as is_safe
 from ._markdown.sanitizer import sanitize as sanitize
 from ._sniff import media_type, named
+from ._transcripts import Transcript as Transcript
+from ._transcripts import find_transcripts as find_transcripts
 from ._types import find_media_type as find_media_type
 from ._types import find_type
 

@@ -209,8 +209,7 @@ class WebTools:
             self._uses.count(run.name)
             web = self._tenants.find(run.options)
             fixed = self._fixed.of_run(web.settings.domains, run.options)
-            comments, reviews, links = map(fixed.read.get, ("comments", "reviews", "links"))
-            choices = Choices(comments, reviews, links)  # for the pages that a search reads, too
+            choices = Choices(*map(fixed.read.get, Choices._fields[:-1]))  # for the pages that a search reads, too
             # Outside of any conversation, only the parts of a page belong together.
             is_part = page is not None and bool(page.offset or page.query or page.find)
             memory = self._memory.of(run.conversation, gives=is_part or run.conversation is not None)
