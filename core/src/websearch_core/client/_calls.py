@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from ..settings import Settings
 
 _Pages: TypeAlias = list[Page | WebSearchError]
-_CHOICES = {name: ("drop", "keep") for name in ("comments", "reviews", "transcripts")} | {"links": ("keep", "text", "drop")}
+_CHOICES = {name: ("drop", "keep") for name in ("comments", "reviews", "transcripts")} | {
+    "links": ("keep", "text", "drop")
+}
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT_READS = 8  # pages that are read at a time

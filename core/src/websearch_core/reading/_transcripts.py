@@ -71,7 +71,9 @@ def _in_players(document: LexborHTMLParser, base: str) -> Iterator[Transcript]:
         return _primary(attributes.get("srclang")) == language, "default" in attributes, spoken
 
     for _, tracks in groupby(document.css("track[src]"), lambda track: track.parent and track.parent.mem_id):
-        known = [one for one in tracks if (one.attributes.get("kind") or "subtitles").lower() in {"captions", "subtitles"}]
+        known = [
+            one for one in tracks if (one.attributes.get("kind") or "subtitles").lower() in {"captions", "subtitles"}
+        ]
         for track in sorted(known, key=worth, reverse=True)[:1]:
             if there := absolute(track.attributes.get("src"), base):
                 label = track.attributes.get("label") or track.attributes.get("srclang") or ""

@@ -25,7 +25,9 @@ EPUB = "application/epub+zip"
 VTT = "text/vtt"
 SRT = "application/x-subrip"
 TRANSCRIPT_JSON = "application/x-transcript+json"  # ours: podcasts call it application/json
-_TEXTS = "json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv x-subrip srt".split()
+_TEXTS = (
+    "json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv x-subrip srt".split()
+)
 
 
 @dataclass(frozen=True, kw_only=True)

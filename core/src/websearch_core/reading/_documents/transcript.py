@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from io import StringIO
-from math import isfinite
 from typing import Any, NamedTuple
 
 from ..._text.escaping import escape_text
@@ -57,6 +56,7 @@ def read_transcript(document: Document) -> Page:
 def _cues(text: str) -> Iterator[_Cue]:
     """Yield the cues of WebVTT or SubRip; notes, styles and numbers stand outside of any."""
     cue: _Cue | None = None
+    last = ""
     for line in StringIO(text):
         if times := _TIMES.match(line):
             if cue and cue.lines:
@@ -66,7 +66,9 @@ def _cues(text: str) -> Iterator[_Cue]:
         elif cue and (said := unescape(_TAG.sub("", line)).strip()):
             if voice := _VOICE.search(line):
                 cue = cue._replace(speaker=unescape(voice[1]).strip())
-            cue.lines.append(said)
+            if cue.lines or said != last:  # captions that roll repeat the line above the new one
+                cue.lines.append(said)
+            last = said
         elif cue and cue.lines and not line.strip():
             yield cue
             cue = None
@@ -87,14 +89,13 @@ def _segments(text: str) -> Iterator[_Cue]:
 
 
 def _as_seconds(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and isfinite(value) and 0 <= value < 360_000 else None
+    return value if isinstance(value, int | float) and 0 <= value < 360_000 else None
 
 
 def _paragraphs(cues: Iterator[_Cue]) -> Iterator[str]:
     words: list[str] = []
     first = _Cue(None, "", [])
-    speaker = last = ""
-    length = 0
+    speaker, length = "", 0
     for cue in cues:
         who = cue.speaker or speaker
         if words and (who != speaker or length > _MOST or (length > _ENOUGH and words[-1].endswith(_ENDS))):
@@ -103,12 +104,8 @@ def _paragraphs(cues: Iterator[_Cue]) -> Iterator[str]:
         if not words:
             first = cue._replace(speaker=who if who != speaker else "")
             speaker = who
-        # Captions that roll repeat the line above the new one.
-        said = " ".join(cue.lines[1:] if cue.lines[0] == last else cue.lines)
-        last = cue.lines[-1]
-        if said:
-            words.append(said)
-            length += len(said)
+        words += cue.lines
+        length += sum(map(len, cue.lines))
     if words:
         yield _write(first, words)
 
@@ -117,6 +114,7 @@ def _write(first: _Cue, words: list[str]) -> str:
     minutes, seconds = divmod(int(first.at or 0), 60)
     hours, minutes = divmod(minutes, 60)
     clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+    clock = "?" if first.at is None else clock
     name = one_line(first.speaker, NAME_LENGTH)
     # What begins with its time is no heading, list or table, whatever is said.
     return escape_text(f"({clock}) {f'{name}: ' if name else ''}{' '.join(' '.join(words).split())}")
