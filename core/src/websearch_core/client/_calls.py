@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from ..settings import Settings
 
 _Pages: TypeAlias = list[Page | WebSearchError]
-_CHOICES = {name: ("drop", "keep") for name in ("comments", "reviews", "transcripts")} | {
-    "links": ("keep", "text", "drop")
+_CHOICES = {
+    **dict.fromkeys(("comments", "reviews", "transcripts"), ("drop", "keep")),
+    "links": ("keep", "text", "drop"),
 }
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model

@@ -11,8 +11,8 @@ payment), `PageNotFound`. So is one that asks for a password and says little els
 chain, the next reader is tried after each of them: ``reader="direct,jina"``.
 
 It asks for Markdown first, as agents do, and uses it if it has content; otherwise it makes another request, for HTML.
-With ``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288), and
-with the option ``transcripts`` of a call the captions and transcripts that a page or a feed names.
+With ``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288).
+With the option ``transcripts`` of a call it adds the captions and transcripts that a page or a feed names.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """
 Find the transcripts that a page names: captions of its videos, and those of the episodes of a podcast.
 
-``<track>`` (https://html.spec.whatwg.org/multipage/media.html#the-track-element), ``<link rel="transcript">``, a link to
-captions as an alternate, and in feeds ``<podcast:transcript>``.
+``<track>`` (https://html.spec.whatwg.org/multipage/media.html#the-track-element), ``<link rel="transcript">``, a link
+to captions as an alternate, and in feeds ``<podcast:transcript>``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from html import unescape
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._text.invisible import one_line
@@ -56,7 +56,8 @@ def find_transcripts(data: bytes, url: str, content_type: str | None, *, is_feed
         found = _in_feed(decode(data, content_type, most=_MAX_SIZE).text, url)
     else:
         document = parse_page(data, content_type, most=_MAX_SIZE)
-        found = [*_in_players(document, find_base(document, url)), *_in_head(document, find_base(document, url))]
+        base = find_base(document, url)
+        found = chain(_in_players(document, base), _in_head(document, base))
     schemes = ("https:",) if url.startswith("https:") else ("https:", "http:")
     return list({one.url: one for one in found if one.url != url and one.url.startswith(schemes)}.values())
 

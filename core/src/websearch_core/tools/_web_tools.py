@@ -209,7 +209,8 @@ class WebTools:
             self._uses.count(run.name)
             web = self._tenants.find(run.options)
             fixed = self._fixed.of_run(web.settings.domains, run.options)
-            choices = Choices(*map(fixed.read.get, Choices._fields[:-1]))  # for the pages that a search reads, too
+            chosen = {name: value for name, value in fixed.read.items() if name in Choices._fields}
+            choices = Choices(**chosen)  # for the pages that a search reads, too
             # Outside of any conversation, only the parts of a page belong together.
             is_part = page is not None and bool(page.offset or page.query or page.find)
             memory = self._memory.of(run.conversation, gives=is_part or run.conversation is not None)
