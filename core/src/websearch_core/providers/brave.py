@@ -199,7 +199,7 @@ class Brave:
             raise error_for(response, self, meanings={403: Blocked})
         body = as_object(answer)
         problem = as_object(body.get("error")) or next(iter(as_objects(body.get("errors"))), {})
-        code, meta = problem.get("code"), as_object(problem.get("meta"))
+        code, meta = as_text(problem.get("code")), as_object(problem.get("meta"))
         kind: type[ServiceError] | None = None
         if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or "subscription-token" in str(meta):
             kind = AuthenticationError
