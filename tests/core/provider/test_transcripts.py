@@ -58,7 +58,7 @@ def test_captions_stand_below_the_text_and_are_marked():
 
     assert page.content.endswith(f"in them.\n\n## Transcript: English\n\n{SAID}")
     assert page.content_length == page.original_length == len(page.content)
-    assert page.notes == ("with 1 transcript below its text, from sea.example",)
+    assert page.notes == ("a transcript from sea.example is below its text",)
     assert [request.url for request in requests] == [URL, "https://sea.example/c.vtt"]
     assert all(request.guarded for request in requests)
     assert requests[1].max_bytes == 2 * 2**20
@@ -99,7 +99,7 @@ def test_episodes_of_a_feed_have_theirs_under_their_titles():
     assert "## Transcript: Part 2\n\n(0:01) Kelp." in page.content
     assert "[transcript](https://sea.example/4.json)" in page.content
     assert page.notes[1:] == (
-        "with 3 transcripts below its text, from sea.example",
+        "a transcript from sea.example is below its text",
         "of 5 transcripts, the first 3 were asked for",
     )
 
@@ -152,8 +152,8 @@ def test_the_others_are_read_then():
 
     assert SAID in page.content
     assert page.notes == (
-        "with 1 transcript below its text, from sea.example",
         "a transcript at sea.example could not be read: page_not_found",
+        "a transcript from sea.example is below its text",
     )
 
 

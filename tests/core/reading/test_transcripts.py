@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.reading import Transcript, find_transcripts
+from websearch_core.reading import find_transcripts
+from websearch_core.reading._documents.transcript import Transcript
 
 URL = "https://sea.example/films/kelp"
 SRT = "application/x-subrip"

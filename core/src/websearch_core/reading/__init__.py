@@ -11,6 +11,7 @@ from __future__ import annotations
 from .._text.choices import Responses
 from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
+from ._documents.transcript import find_transcripts as find_transcripts
 from ._excerpt.spec import Excerpt, ReadOptions
 from ._formats import ReadingOptions, convert
 from ._html.page import read_html
@@ -20,8 +21,6 @@ from ._links import Links
 from ._markdown.sanitizer import is_safe as is_safe
 from ._markdown.sanitizer import sanitize as sanitize
 from ._sniff import media_type, named
-from ._transcripts import Transcript as Transcript
-from ._transcripts import find_transcripts as find_transcripts
 from ._types import find_media_type as find_media_type
 from ._types import find_type
 
