@@ -262,7 +262,7 @@ def make_page() -> str:
 
 def main() -> int:
     """Write the page, and the cassettes if the command line says so."""
-    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").strip().splitlines()[0])
     parser.add_argument("--cassettes", action="store_true", help="also write the cassettes that have these shapes")
     arguments = parser.parse_args()
     if not find_shapes():

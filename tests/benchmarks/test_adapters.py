@@ -234,6 +234,7 @@ def test_a_shaped_cassette_has_the_shape_that_it_names(path):
     name = path.read_text("utf-8").splitlines()[0].rpartition(": ")[2]
     [captured] = [one for one in SHAPES if one.name == name]
     case = find_case(captured)
+    assert case
     [exchange] = tapes.load(path)["interactions"]
 
     assert path == tapes.FOLDER / case.provider / f"shaped_{case.cassette}.yaml"
@@ -249,6 +250,7 @@ def test_a_shaped_cassette_has_the_shape_that_it_names(path):
 )
 def test_an_answer_of_a_captured_shape_is_read_right(captured):
     case = find_case(captured)
+    assert case
     body = case.invent(captured.shape, longest=300)
 
     assert find_problems(case, body, play(case, body)) == []
