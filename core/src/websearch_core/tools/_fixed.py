@@ -164,8 +164,7 @@ class FixedOptions:
         usual = self.read.get("max_length") or (_PASSAGES if asked.query else None)
         if asked.query and usual:
             usual = min(usual, _PASSAGES, settings["max_length"])
-        used = {"max_tokens": settings.get("max_tokens"), "transcripts": settings.get("transcripts") or "keep"}
-        part = {**used, **self.read, "max_length": asked.max_length or usual}
+        part = {"max_tokens": settings.get("max_tokens"), **self.read, "max_length": asked.max_length or usual}
         return cast("ReadOptions", {**part, "offset": asked.offset, "query": asked.query, "find": asked.find})
 
     def check_support(self, web: WebSearch) -> None:

@@ -48,7 +48,7 @@ class ReadOptions(TypedDict, total=False):
             targets, keep only their ``text``, or ``drop`` them with their text.
         transcripts: ``keep`` adds the transcripts that a page or a feed names to its text: captions of its videos, and
             those of episodes. It is one more request for each, at most three, by the readers that run here. By default
-            they are dropped, except by the tool ``open_page``.
+            they are dropped, except by the tools.
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
 
     """
