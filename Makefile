@@ -27,7 +27,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants bench-facts soak model record drift plugin matrix lock distributions sbom release publish
+	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants bench-facts bench-adapters soak model record drift plugin matrix lock distributions sbom release publish
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -142,6 +142,9 @@ bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with o
 
 bench-tenants: $(VENV)/installed  ## measure many tenants in one process, and write docs/measured/tenants.md
 	$(BIN)/python -m benchmarks.tenants
+
+bench-adapters: $(VENV)/installed  ## compare captured answers with our cassettes, and write docs/measured/adapters.md; CASSETTES=1 writes theirs
+	$(BIN)/python -m benchmarks.adapters $(if $(CASSETTES),--cassettes)
 
 bench-faults: $(VENV)/installed $(FAULTED)/installed  ## let our calls and those of others meet 72 faults, and write docs/measured/faults.md
 	$(BIN)/python -m benchmarks.faults --peers $(FAULTED)/bin/python

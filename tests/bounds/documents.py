@@ -14,7 +14,7 @@ from websearch_core.citations import check_citations
 from websearch_core.flow import Response
 from websearch_core.layers._robots_files import Rules
 from websearch_core.providers.direct import Direct
-from websearch_core.reading import Excerpt
+from websearch_core.reading import Excerpt, find_transcripts
 from websearch_core.testing import play
 
 Document = tuple[str, str, str | bytes]  # URL, media type, content
@@ -153,13 +153,21 @@ READ: dict[str, Callable[[str], Document]] = {
     "sitemap inside": _whole("application/xml", "<urlset>{}</urlset>"),
     "llms.txt": _whole("text/plain", "# Kelp\n\n> All\n\n- {}\n- [a](/b): {}", f"{URL}llms.txt"),
     "llms.txt inside": _whole("text/plain", "# Kelp\n\n> {}\n\n- [a](/b)\n{}", f"{URL}llms.txt"),
+    "WebVTT": _whole("text/vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n{}"),
+    "WebVTT speaker": _whole("text/vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<v {}>Kelp"),
+    "WebVTT inside": _whole("text/vtt", "WEBVTT\n\n{}"),
+    "podcast": lambda text: (
+        URL,
+        "application/x-transcript+json",
+        json.dumps({"segments": [{"startTime": 1, "speaker": text, "body": text}]}),
+    ),
     "PDF text": _pdf,
     "sheet cell": _sheet,
     "header": lambda text: (URL, text.replace("\n", " ")[:90_000], "<p>Kelp</p>"),
 }  # fmt: skip
 """Documents with a place for a text."""
 
-OTHERS = ("robots.txt", "robots.txt rule", "find", "find it", "query")
+OTHERS = ("tracks", "episodes", "robots.txt", "robots.txt rule", "find", "find it", "query")
 """What else is done with a text."""
 
 CITED = ("cited source", "cited source, many claims")
@@ -184,6 +192,12 @@ def _prepare(place: str, text: str) -> Callable[[], object]:
     if place in READ:
         return _reading(*READ[place](text))
     match place:
+        case "tracks":
+            film = f"<html lang='{text}'><video><track src='{text}'>{text}</video>".encode()
+            return lambda: find_transcripts(film, URL, "text/html", is_feed=False)
+        case "episodes":
+            feed = f"<rss><item>{text}</item><item><podcast:transcript {text}><title>{text}</title></rss>".encode()
+            return lambda: find_transcripts(feed, URL, "application/rss+xml", is_feed=True)
         case "robots.txt":
             return lambda: Rules(text).allows(f"{URL}{'a' * 100}")
         case "robots.txt rule":

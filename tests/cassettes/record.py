@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import vcr
+import vcr  # type: ignore[import-untyped]
 import yaml
 
 from tests.cassettes import tape as tapes

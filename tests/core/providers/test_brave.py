@@ -145,6 +145,7 @@ def problem(status, code, meta=None, **headers):
         (problem(429, "RATE_LIMITED", {"quota_limit": 2000, "quota_current": 2000}), QuotaExhausted),
         (problem(429, "RATE_LIMITED", {"quota_limit": 0, "quota_current": 9}), RateLimited),
         (problem(429, "RATE_LIMITED", {"quota_limit": 2000, "quota_current": 15}), RateLimited),
+        (problem(429, ["RATE_LIMITED"]), RateLimited),
         (reply("<html>Forbidden", 403), Blocked),
     ],
     ids=lambda case: getattr(case, "__name__", None) or str(case.content[:60]),

@@ -260,6 +260,7 @@ def test_a_list_of_another_type_is_a_bad_response(body):
         (503, {"code": "hourly_cap_reached"}, QuotaExhausted),
         (429, {"code": "rate_limited", "window": "minute"}, RateLimited),
         (429, {"code": "limit", "window": "day"}, QuotaExhausted),
+        (429, {"code": "limit", "window": ["day"]}, RateLimited),
         (403, {"code": "keyless_not_allowed"}, Blocked),
         (200, {"code": "odd"}, ServiceError),
     ],

@@ -96,6 +96,7 @@ class Choices(NamedTuple):
     comments: Responses | None = None
     reviews: Responses | None = None
     links: Literal["keep", "text", "drop"] | None = None
+    transcripts: Responses | None = None
     menus: bool = False
     route: str = ""
 

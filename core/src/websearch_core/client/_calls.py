@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _Pages: TypeAlias = list[Page | WebSearchError]
 _Responses: TypeAlias = list[SearchResponse | WebSearchError]
-_CHOICES = {"comments": ("drop", "keep"), "reviews": ("drop", "keep"), "links": ("keep", "text", "drop")}
+_CHOICES = {
+    **dict.fromkeys(("comments", "reviews", "transcripts"), ("drop", "keep")),
+    "links": ("keep", "text", "drop"),
+}
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT = 8  # calls of a list at a time

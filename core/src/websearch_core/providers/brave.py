@@ -218,7 +218,7 @@ def _join_goggles(goggles: list[str]) -> str | list[str]:
 
 def _kind(body: Any) -> type[ServiceError] | None:
     problem = as_object(as_object(body).get("error")) or next(iter(as_objects(as_object(body).get("errors"))), {})
-    code, meta = problem.get("code"), as_object(problem.get("meta"))
+    code, meta = as_text(problem.get("code")), as_object(problem.get("meta"))
     if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or "subscription-token" in str(meta):
         return AuthenticationError
     return QuotaExhausted if code == "QUOTA_LIMITED" or _is_used_up(meta) else None

@@ -22,6 +22,7 @@ from websearch_core.flow import Call
 from websearch_core.provider import Env, Flow, FoundFile, Page, Request, Response, check_response, provider
 from websearch_core.provider._obstacles import needs_scripts
 from websearch_core.provider._reading import complete_page, parse_response
+from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
 
 from .._browser.capture import Capture
 from .._browser.find import find_browser
@@ -89,9 +90,15 @@ class Browser:
             return (yield from self._read_file(url, here))
         page: Page = yield Call(self._parse, response, current_call().choices, url)
         page = complete_page(self, page, response, url, here)
+        page = yield from add_transcripts(self, page, response, self._fetch_transcript)
         if not isinstance(response, Rendered):
             return page
         return page.model_copy(update={"rendered": True, "files": dict(response.files)}).with_notes(*response.notes)
+
+    def _fetch_transcript(self, url: str) -> Flow[tuple[Response, str]]:
+        """Request a transcript where the page says that it is, without the browser."""
+        response: Response = yield Request(url=url, max_bytes=min(self.max_bytes, MAX_BYTES), guarded=True)
+        return response, url
 
     def _read_file(self, url: str, here: str) -> Flow[Page]:
         """Read what a browser would download or show in a viewer of its own."""

@@ -12,6 +12,7 @@ chain, the next reader is tried after each of them: ``reader="direct,jina"``.
 
 It asks for Markdown first, as agents do, and uses it if it has content; otherwise it makes another request, for HTML.
 With ``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288).
+With the option ``transcripts`` of a call it adds the captions and transcripts that a page or a feed names.
 """
 
 from __future__ import annotations
@@ -50,11 +51,13 @@ from websearch_core.provider import (
 from websearch_core.provider._obstacles import needs_scripts
 from websearch_core.provider._reading import parse_response
 from websearch_core.provider._stubs import find_stub, says_the_same
+from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
 _HTML_FIRST = f"text/html, application/xhtml+xml, {_OTHERS}"
 _MARKDOWN_FIRST = f"text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, {_OTHERS}"
+_ANY = "text/vtt, */*;q=0.8"
 _REFUSED = {406, 415}  # a server that takes the preference for a condition
 _NO_PAGE = {401, 402, 403, 407, 410, 429, 451}  # whatever the format
 _FACTS = (
@@ -145,6 +148,14 @@ class Direct:
         return other.with_notes(f"the Markdown that the site offers {stub}: this is its HTML")
 
     def _html(self, response: Response, url: str, here: str) -> Flow[Page]:
+        """Return the page with its transcripts, or the Markdown that it names as its alternate."""
+        page: Page = yield from self._page_or_alternate(response, url, here)
+        return (yield from add_transcripts(self, page, response, self._fetch_transcript))
+
+    def _fetch_transcript(self, url: str) -> Flow[tuple[Response, str]]:
+        return (yield from self._fetch(url, _ANY, most=min(self.max_bytes, MAX_BYTES)))
+
+    def _page_or_alternate(self, response: Response, url: str, here: str) -> Flow[Page]:
         """Return the page, or the Markdown that it names as its alternate, if that says what the page says."""
         there: str | None = yield from self._find_alternate(response, here)
         if not there:
@@ -187,11 +198,13 @@ class Direct:
         is_text = page.media_type in {"text/plain", *MARKDOWN}
         return page if is_text and not find_stub(page.title, page.content) else None
 
-    def _fetch(self, url: str, accept: str, origin: Origin | None = None) -> Flow[tuple[Response, str]]:
+    def _fetch(
+        self, url: str, accept: str, origin: Origin | None = None, most: int | None = None
+    ) -> Flow[tuple[Response, str]]:
         """Fetch *url*, and return the response with the URL that redirects led to, within *origin* if it is given."""
         here = url
         for _ in range(self.max_redirects + 1):
-            response: Response = yield self._request(here, accept)
+            response: Response = yield self._request(here, accept, most)
             there: str | None = yield from self._find_next(response, here)
             if there is None:
                 return response, here
@@ -200,11 +213,11 @@ class Direct:
                 raise UnsafeURL("the Markdown of the page redirects to another site")
         raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
 
-    def _request(self, url: str, accept: str) -> Request:
+    def _request(self, url: str, accept: str, most: int | None) -> Request:
         headers = {"Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
         if self.user_agent:
             headers["User-Agent"] = self.user_agent
-        return Request(url=url, headers=headers, max_bytes=self.max_bytes, guarded=True)
+        return Request(url=url, headers=headers, max_bytes=most or self.max_bytes, guarded=True)
 
     def _find_next(self, response: Response, here: str) -> Flow[str | None]:
         """Return where the response leads, by its status or by a page that does nothing else; None if nowhere."""

@@ -209,7 +209,7 @@ class Tavily:
     def _keyless_error(self, response: Response, problem: dict[str, Any], verb: str) -> ServiceError:
         """Make the error of the tier without a key, whose codes say more than its statuses."""
         code, wait = str(problem.get("code")), as_number(problem.get("retry_after_seconds"))
-        is_long = response.status == 429 and problem.get("window") in _LONG_WINDOWS
+        is_long = response.status == 429 and str(problem.get("window")) in _LONG_WINDOWS
         is_cap = "cap" in code.split("_") or "quota" in code or is_long
         kind = QuotaExhausted if is_cap else _MEANINGS.get(response.status)
         hint = "a key lifts this limit: TAVILY_API_KEY" if self.keyless else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from .._text.choices import Responses
 from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
+from ._documents.transcript import find_transcripts as find_transcripts
 from ._excerpt.spec import Excerpt, ReadOptions
 from ._formats import ReadingOptions, convert
 from ._html.page import read_html

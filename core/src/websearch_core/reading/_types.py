@@ -22,7 +22,12 @@ DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 EPUB = "application/epub+zip"
-_TEXTS = "json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv".split()
+VTT = "text/vtt"
+SRT = "application/x-subrip"
+TRANSCRIPT_JSON = "application/x-transcript+json"  # ours: podcasts call it application/json
+_TEXTS = (
+    "json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv x-subrip srt".split()
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +106,13 @@ TYPES = (
         reader="feed:read_feed",
         media_types=("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"),
         is_bounded=False,
+    ),
+    DocumentType(
+        name="transcripts",
+        reader="transcript:read_transcript",
+        media_types=(VTT, SRT, "application/srt", "text/srt", TRANSCRIPT_JSON),
+        magic={re.compile(rb"(?:\xef\xbb\xbf)?WEBVTT(?=[ \t\r\n]|\Z)"): VTT},
+        endings={".vtt": VTT, ".srt": SRT},
     ),
     DocumentType(
         name="images",

@@ -142,6 +142,7 @@ class ReadDefaults(BaseModel):
     links: Literal["keep", "text", "drop"] | None = None
     comments: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
     reviews: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
+    transcripts: Literal["drop", "keep"] | None = None
     token_counter: Callable[[str], int] | None = None
 
 
@@ -185,7 +186,7 @@ PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
     "timeout": ("search", "read", "connect"),
     "search_options": ("max_snippet_chars",),
-    "read_options": ("max_length", "max_tokens", "links", "comments", "reviews"),
+    "read_options": ("max_length", "max_tokens", "links", "comments", "reviews", "transcripts"),
     "http": ("library", "proxy", "resolve", "contact"),
 }
 

@@ -222,8 +222,9 @@ class WebTools:
             self._uses.count(run.name)
             web = self._tenants.find(run.options)
             fixed = self._fixed.of_run(web.settings.domains, run.options)
-            comments, reviews, links = map(fixed.read.get, ("comments", "reviews", "links"))
-            choices = Choices(comments, reviews, links)  # for the pages that a search reads, too
+            read: Mapping[str, Any] = {"transcripts": "keep", **web.settings.read_options, **fixed.read}
+            # For the pages that a search reads, too: they are the same pages if they are opened later.
+            choices = Choices(**{name: value for name, value in read.items() if name in Choices._fields})
             # Outside of any conversation, only the parts of a page belong together.
             is_part = page is not None and bool(page.offset or page.query or page.find)
             memory = self._memory.of(run.conversation, gives=is_part or run.conversation is not None)

@@ -80,6 +80,10 @@ def read(
         Responses | None,
         typer.Option(metavar=list_words(Responses), help="Drop or keep reviews; by default, they are kept"),
     ] = None,
+    transcripts: Annotated[
+        Responses | None,
+        typer.Option(metavar=list_words(Responses), help="Keep the transcripts of videos and episodes; by default, no"),
+    ] = None,
     internal: Internal = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
@@ -97,7 +101,7 @@ def read(
 
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
         part = {"max_length": max_length, "max_tokens": max_tokens, "offset": offset, "query": query, "find": find}
-        part |= {"comments": comments, "reviews": reviews}
+        part |= {"comments": comments, "reviews": reviews, "transcripts": transcripts}
         arguments = {"reader": reader, "internal": internal, "timeout": timeout, "robots": robots or None}
         with open_web("Reading", given, no_cache=no_cache, **arguments) as web:
             pages = _read_all(web, web if reader else _open_files(web), targets, part)

@@ -186,6 +186,9 @@ def _xml_entry(entry: Any) -> _Entry:
     files = tuple(
         (_text(one.get("type")), _text(one.get("href"))) for one in entry.get("enclosures", ())[:10] if one.get("href")
     )
+    transcript = entry.get("podcast_transcript")  # the last one
+    if isinstance(transcript, dict) and (href := _text(transcript.get("url"))):
+        files += (("transcript", href),)
     return _Entry(
         title=_text(entry.get("title")),
         link=_text(entry.get("link")),

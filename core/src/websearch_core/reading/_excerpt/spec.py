@@ -48,6 +48,9 @@ class ReadOptions(TypedDict, total=False):
         reviews: The same for reviews. By default, what belongs to the page is kept.
         links: What to do with the links in the page, for every reader and type of page: ``keep`` them with their
             targets, keep only their ``text``, or ``drop`` them with their text.
+        transcripts: ``keep`` adds the transcripts that a page or a feed names to its text: captions of its videos, and
+            those of episodes. It is one more request for each, at most three, by the readers that run here. By default
+            they are dropped, except by the tools.
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
 
     """
@@ -60,6 +63,7 @@ class ReadOptions(TypedDict, total=False):
     comments: Responses | None
     reviews: Responses | None
     links: Links | None
+    transcripts: Responses | None
     token_counter: TokenCounter | None
 
 
