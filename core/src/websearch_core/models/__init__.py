@@ -27,13 +27,16 @@ from .._text.problems import describe_problem
 from .._text.quantity import Size, count, shorten
 from .._text.suggestion import suggest_name
 from ..errors import InvalidOption
+from ._data import Item, PageData
 from ._domains import DomainNames
 from ._outcomes import Outcome
 
 __all__ = [
     "Image",
+    "Item",
     "Outcome",
     "Page",
+    "PageData",
     "Passage",
     "SafeSearch",
     "SearchOptions",
@@ -386,6 +389,7 @@ class Page(_Model):
         description: The page's own summary.
         canonical_url: The canonical URL that the page declares, if it is on the same site.
         site_name: The name of the site, if the page states one.
+        data: What the page states about its thing, such as the price of a product, or shows as a grid of things.
         links: Absolute http(s) URLs that the page links to.
         fetched_at: When it was read from its site or the service, with a time zone; of a page from the cache, when that
             was last done, or the site last said that the page has not changed.
@@ -420,6 +424,7 @@ class Page(_Model):
     description: str | None = None
     canonical_url: str | None = None
     site_name: str | None = None
+    data: PageData | None = Field(default=None, repr=False)
     links: tuple[str, ...] = Field(default=(), repr=False)
     fetched_at: datetime | None = None
     status: int | None = None
