@@ -379,6 +379,8 @@ class Page(_Model):
         next_offset: The ``offset`` to continue from, or for the next places of a phrase; None at the end, and for the
             passages for a query, which are selected from all of the text.
         passages: The parts selected for a query or a phrase; empty if nothing matches.
+        outline: The main parts of the whole text, each named by the last of its ``headings``; with the option
+            ``outline``, all sections.
         media_type: Such as ``text/html``.
         kind: What kind of page it is, if it says so: ``article``, ``collection`` (of products), ``documentation``,
             ``forum`` or ``product``.
@@ -415,6 +417,7 @@ class Page(_Model):
     truncated: bool = False
     next_offset: int | None = None
     passages: tuple[Passage, ...] = ()
+    outline: tuple[Passage, ...] = Field(default=(), repr=False)
     media_type: str = ""
     kind: Kind | None = None
     language: str | None = None

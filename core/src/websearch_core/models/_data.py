@@ -86,3 +86,8 @@ class PageData(BaseModel):
     def links(self) -> tuple[str, ...]:
         """The URLs of the items, and of the next page."""
         return tuple(url for url in (*(item.url for item in self.items), self.next_url) if url)
+
+    def without_links(self) -> PageData:
+        """Return the same data without URLs."""
+        items = tuple(item.model_copy(update={"url": None}) for item in self.items)
+        return self.model_copy(update={"items": items, "next_url": None})

@@ -44,6 +44,7 @@ _FORMER = re.compile(
 SAVING = re.compile(r"\b(?:save|savings?|rebate|off|free|spare|shipping|discount)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _GLUED = re.compile(r"(?<=[^\W\d_])(?=[$€£]\d)|(?<=\d)(?=[^\W\d_]{3})")
+_LONG = 100  # characters of a name: a longer text rather describes
 _MAX_LEVELS = 16  # between a card and a name in it
 _CENTS = re.compile(r"\d\d")
 
@@ -55,7 +56,7 @@ class Price(NamedTuple):
     begin: int
     end: int
     element: int
-    is_former: bool
+    is_former: bool = False
 
 
 class Elements:
@@ -111,14 +112,14 @@ def find_prices(elements: Elements) -> list[Price]:
         if blocks.run_blocks[run] not in priced or (found and run < found[-1].end) or not any(map(str.isdigit, own)):
             continue
         inside = blocks.run_elements[run]
-        best = Price(own.strip(), run, run + 1, inside, False) if _is_price(own) else None
+        best = Price(own.strip(), run, run + 1, inside) if _is_price(own) else None
         for element in elements.above(inside):
             if elements.length(element) > 3 * _MAX_PRICE_LENGTH:
                 break
             text = elements.text(element)
             words = {word.lower() for word in _WORD.findall(AMOUNT.sub("", text))}
             if _is_price(text) and words <= _LABELS and (not best or len(AMOUNT.findall(text)) == 1):
-                best = Price(text, elements.begin[element], elements.end[element], element, False)
+                best = Price(text, elements.begin[element], elements.end[element], element)
             elif best:
                 if len(text) <= _MAX_PRICE_LENGTH and len(AMOUNT.findall(text)) == 1 and SAVING.search(text):
                     best = None
@@ -174,7 +175,7 @@ def _describe(elements: Elements, cards: dict[int, list[Price]], base: str) -> I
         linked = any(elements.blocks.is_linked(elements.blocks.run_elements[run]) for _, run in found)
         length = max(len(text) for text, _ in found)
         weight = 1.5 if HEADINGS & {*path} else 1.3 if linked else 1.0
-        return weight * len({text for text, _ in found}) / max(1.0, length / NAME_LENGTH)
+        return weight * len({text for text, _ in found}) / max(1.0, length / _LONG)
 
     best = sorted(texts, key=rate, reverse=True)
     for card, prices in cards.items():
@@ -182,11 +183,14 @@ def _describe(elements: Elements, cards: dict[int, list[Price]], base: str) -> I
         now = dict.fromkeys(price.text for price in prices if not price.is_former)
         before = dict.fromkeys(price.text for price in prices if price.is_former)
         if name:
-            yield card, Item(
-                name=inert(name, NAME_LENGTH),
-                price=inert(", ".join(now or before), _MAX_PRICE_LENGTH),
-                list_price=inert(", ".join(before), _MAX_PRICE_LENGTH) if now and before else None,
-                url=absolute(_find_link(elements, card, run), base),
+            yield (
+                card,
+                Item(
+                    name=inert(name, NAME_LENGTH),
+                    price=inert(", ".join(now or before), _MAX_PRICE_LENGTH),
+                    list_price=inert(", ".join(before), _MAX_PRICE_LENGTH) if now and before else None,
+                    url=absolute(_find_link(elements, card, run), base),
+                ),
             )
 
 
@@ -209,7 +213,8 @@ def _find_link(elements: Elements, card: int, run: int) -> str:
     while stop < len(blocks.names) and blocks.parents[stop] >= card:
         stop += 1
     for element in (*elements.above(blocks.run_elements[run]), *range(card, stop)):
-        if blocks.names[element] == "a" and (href := blocks.attributes[element].get("href")) and href[0] != "#":
+        href = blocks.attributes[element].get("href") if blocks.names[element] == "a" else None
+        if href and not href.startswith("#"):
             return href
     return ""
 

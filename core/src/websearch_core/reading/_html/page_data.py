@@ -47,7 +47,8 @@ _COUNTING = 60  # characters of a text that says how many there are
 _NEXT = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-]page)", re.IGNORECASE)
 # Of `PageData.raw`.
 _CHROME = frozenset(
-    "BreadcrumbList ImageObject ListItem Organization Person SiteNavigationElement WPFooter WPHeader WebPage WebSite".split()
+    "BreadcrumbList ImageObject ListItem Organization Person SiteNavigationElement WPFooter WPHeader WebPage "
+    "WebSite".split()
 )
 _MAX_RAW = 4_000  # characters
 _MAX_RAW_NODES = 200
@@ -83,7 +84,7 @@ def read_data(facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str)
         return asked.model_copy(update={"raw": raw}), []
     found = _find_products(facts)
     products = [thing for thing in found if read_offer(linked, thing).prices] or [
-        thing for thing in found if "offers" in thing or "aggregateRating" in thing
+        thing for thing in found if "offers" in thing
     ]
     event = next((thing for thing in (about, *linked.things) if _is_event(thing)), None)
     if not products and event is None and kind in _NO_GRIDS and next(_lists(facts), None) is None:
@@ -181,14 +182,20 @@ def _read_thing(
         values |= {"start": first("startDate"), "end": first("endDate"), "place": place}
     else:
         availability = next((one.availability for one in offers if one.availability), None)
-        values |= {"availability": availability, "brand": first("brand", "manufacturer"), **_read_rating(linked, things)}
+        values |= {
+            "availability": availability,
+            "brand": first("brand", "manufacturer"),
+            **_read_rating(linked, things),
+        }
     notes: list[str] = []
     if offer.prices:
         low, high = min(offer.prices), max(offer.prices)
         if others := shown.against(offer.prices):
             stated = " ".join(filter(None, [_write(low), values["currency"]]))
             values["unclear_prices"] = (stated, *others)
-            notes.append(f"the data of the page states the price {stated}, but it shows {', '.join(others)}: check which is right")
+            notes.append(
+                f"the page's data states the price {stated}, but it shows {', '.join(others)}: either may be right"
+            )
         else:
             values["price"] = shown.write(low)
             values["high_price"] = shown.write(high) if high > low else None
@@ -203,7 +210,9 @@ def _is_event(thing: Thing) -> bool:
 
 def _read_rating(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
     for rating in (one for thing in things for one in data.values(thing, "aggregateRating")):
-        if isinstance(rating, dict) and (value := _amount(rating.get("ratingValue") or data.text(rating, "ratingValue"))):
+        if isinstance(rating, dict) and (
+            value := _amount(rating.get("ratingValue") or data.text(rating, "ratingValue"))
+        ):
             best = _amount(data.text(rating, "bestRating")) or Decimal(5)
             count = _amount(data.text(rating, "ratingCount", "reviewCount"))
             if value <= best:
@@ -238,7 +247,9 @@ class Shown:
 
     def against(self, prices: Sequence[Decimal]) -> list[str]:
         """Return the first amounts that are shown, if none of *prices* is."""
-        return [] if self.has(prices) else list(dict.fromkeys(inert(one, NAME_LENGTH) for one in self._near))[:_MAX_SHOWN]
+        return (
+            [] if self.has(prices) else list(dict.fromkeys(inert(one, NAME_LENGTH) for one in self._near))[:_MAX_SHOWN]
+        )
 
     def before(self, price: Decimal) -> Decimal | None:
         """Return the first amount above *price* that is crossed out."""
@@ -313,7 +324,9 @@ def _read_question(data: JsonLd, about: Thing) -> PageData | None:
     inner = [one for one in data.values(about, "mainEntity") if isinstance(one, dict) and "Question" in types(one)]
     question = about if "Question" in types(about) else next(iter(inner), {})
     answers = [one for key in ("acceptedAnswer", "suggestedAnswer") for one in data.values(question, key)]
-    texts = [inert(data.text(one, "text", "name") if isinstance(one, dict) else text(one), _ANSWER_LENGTH) for one in answers]
+    texts = [
+        inert(data.text(one, "text", "name") if isinstance(one, dict) else text(one), _ANSWER_LENGTH) for one in answers
+    ]
     name = inert(data.text(question, "name", "text"), TITLE_LENGTH)
     kept = tuple(filter(None, texts))[:_MAX_ANSWERS]
     return PageData(kind="question", name=name, answers=kept) if name else None
@@ -329,7 +342,7 @@ def _bound_things(facts: Metadata) -> Iterator[dict[str, Any]]:
 
 
 def _bound(value: Any, room: list[int], depth: int) -> Any:
-    """Return a value of JSON without addresses, what is empty, and what is beyond the limits; *room* is what is left."""
+    """Return a value of JSON without addresses, empty values and what is beyond the limits; *room* is what is left."""
     room[1] -= 1
     if room[1] < 0 or room[0] <= 0 or depth > _MAX_RAW_DEPTH:
         return None
@@ -342,4 +355,8 @@ def _bound(value: Any, room: list[int], depth: int) -> Any:
         value = "" if _ADDRESS.match(value.strip()) else inert(text(value), _MAX_RAW_TEXT)
         room[0] -= len(value)
         return value
-    return value if isinstance(value, bool) or (isinstance(value, int | float) and isfinite(value) and abs(value) < 10**15) else None
+    return (
+        value
+        if isinstance(value, bool) or (isinstance(value, int | float) and isfinite(value) and abs(value) < 10**15)
+        else None
+    )
