@@ -95,7 +95,7 @@ def measure_products(pages: Sequence[Page]) -> Section:
     )
     goal = Goal(f"{_MIN_PRODUCTS:.0%} of these prices are shown", f"{now} of {found}", now >= _MIN_PRODUCTS * found)
     method = (
-        f"{len(pages)} pages of products. The stated prices are all that JSON-LD has, and those in the meta tags of Open "
+        f"{len(pages)} pages of products. The stated prices are all in JSON-LD, and those in the meta tags of Open "
         "Graph. A price is shown if the visible text has the same number."
     )
     return Section("Products", method, [table], [goal])

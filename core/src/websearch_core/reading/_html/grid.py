@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, groupby, islice, takewhile
+from itertools import accumulate, groupby, takewhile
 from typing import NamedTuple
 
 from ..._text.escaping import escape_text
@@ -25,6 +25,8 @@ from .blocks import TextBlocks
 MAX_ITEMS = 100
 _MIN_ITEMS = 4
 _MAX_PRICES = 5_000
+_MAX_LEVELS = 24  # between a price, a name or a link and its item
+_MAX_ELEMENTS = 500  # of an item, to look for a link in
 _MAX_PRICE_LENGTH = 80  # characters
 _MAX_LETTERS = 32  # besides the amount, in one text
 _MAX_ITEM_LENGTH = 2_000  # characters
@@ -45,7 +47,6 @@ SAVING = re.compile(r"\b(?:save|savings?|rebate|off|free|spare|shipping|discount
 _WORD = re.compile(r"[^\W\d_]+")
 _GLUED = re.compile(r"(?<=[^\W\d_])(?=[$€£]\d)|(?<=\d)(?=[^\W\d_]{3})")
 _LONG = 100  # characters of a name: a longer text rather describes
-_MAX_LEVELS = 16  # between a card and a name in it
 _CENTS = re.compile(r"\d\d")
 
 
@@ -79,6 +80,9 @@ class Elements:
         for element in range(len(self.end) - 1, 0, -1):
             parent = blocks.parents[element]
             self.end[parent] = max(self.end[parent], self.end[element])
+        self.depths = [0] * len(blocks.names)
+        for element in range(1, len(self.depths)):
+            self.depths[element] = self.depths[blocks.parents[element]] + 1
         self._lengths = [0, *accumulate(map(len, blocks.run_texts))]
 
     def length(self, element: int) -> int:
@@ -92,14 +96,16 @@ class Elements:
             piece = self.blocks.run_texts[run]
             if block not in (-1, self.blocks.run_blocks[run]):
                 text += " "
-            if _CENTS.fullmatch(piece.strip()) and text[-1:].isdigit():
+            if _CENTS.fullmatch(piece) and text[-1:].isdigit():
                 text += "."
             text, block = text + piece, self.blocks.run_blocks[run]
         return " ".join(_GLUED.sub(" ", text).split())
 
     def above(self, element: int) -> Iterator[int]:
-        """Yield an element and those around it, the body excepted."""
-        while element > 0:
+        """Yield an element and those around it, the nearest ones, the body excepted."""
+        for _ in range(_MAX_LEVELS):
+            if element <= 0:
+                return
             yield element
             element = self.blocks.parents[element]
 
@@ -151,10 +157,10 @@ def find_items(elements: Elements, prices: Iterable[Price], base: str) -> list[I
         siblings[blocks.parents[element]] += 1
     cards: defaultdict[tuple[str, int], dict[int, list[Price]]] = defaultdict(dict)
     for price in listed:
-        for depth, element in enumerate(path := list(elements.above(price.element))):
+        for element in elements.above(price.element):
             if element in linked and siblings[blocks.parents[element]] > 1:
                 if elements.length(element) <= _MAX_ITEM_LENGTH and counts[element] <= _MAX_ITEM_PRICES:
-                    look = blocks.names[element], len(path) - depth
+                    look = blocks.names[element], elements.depths[element]
                     cards[look].setdefault(element, []).append(price)
                 break
     groups = [group for group in cards.values() if len(group) >= _MIN_ITEMS]
@@ -199,18 +205,24 @@ def _texts(elements: Elements, card: int, prices: list[Price]) -> Iterator[tuple
     blocks = elements.blocks
     priced = {run for price in prices for run in range(price.begin, price.end)}
     runs = [run for run in range(elements.begin[card], elements.end[card]) if run not in priced]
-    for _, group in groupby(runs, blocks.run_blocks.__getitem__):
+
+    def place(run: int) -> tuple[int, int]:
+        """Return the block of a run, and the link that it is in."""
+        above = takewhile(card.__ne__, elements.above(blocks.run_elements[run]))
+        return blocks.run_blocks[run], next((element for element in above if blocks.names[element] == "a"), 0)
+
+    for _, group in groupby(runs, place):
         inside = list(group)
         text = " ".join(" ".join(blocks.run_texts[run] for run in inside).split())
         if sum(map(str.isalpha, text)) > 1 and not AMOUNT.search(text):
             around = takewhile(card.__ne__, elements.above(blocks.run_elements[inside[0]]))
-            yield tuple(blocks.names[element] for element in islice(around, _MAX_LEVELS)), text, inside[0]
+            yield tuple(blocks.names[element] for element in around), text, inside[0]
 
 
 def _find_link(elements: Elements, card: int, run: int) -> str:
     """Return the target of the link around a *run*, or else of the first link in its card."""
     blocks, stop = elements.blocks, card + 1
-    while stop < len(blocks.names) and blocks.parents[stop] >= card:
+    while stop < min(len(blocks.names), card + _MAX_ELEMENTS) and blocks.parents[stop] >= card:
         stop += 1
     for element in (*elements.above(blocks.run_elements[run]), *range(card, stop)):
         href = blocks.attributes[element].get("href") if blocks.names[element] == "a" else None

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import islice
-from math import isfinite
 from typing import Any, NamedTuple
 
 from ..._text.choices import Kind
@@ -54,6 +53,7 @@ _MAX_RAW = 4_000  # characters
 _MAX_RAW_NODES = 200
 _MAX_RAW_DEPTH = 5
 _MAX_RAW_TEXT = 300
+_MAX_KEYS = 100  # of one thing, and characters of one
 _ADDRESS = re.compile(r"\w*:?//|/\S*$|data:")
 
 
@@ -229,7 +229,7 @@ class Shown:
         start = next((n for n, one in enumerate(texts) if title and one.startswith(title[:40])), 0)
         blocks = elements.blocks.run_blocks
         listed = sorted(prices, key=lambda price: blocks[price.begin] < start)  # those after the title come first
-        self._before = dict.fromkeys(found for one in listed if one.is_former for found in _numbers(one.text))
+        self._before = {found: one.text for one in reversed(listed) if one.is_former for found in _numbers(one.text)}
         self._near: list[str] = []
         for written in [one.text for one in listed if not one.is_former]:
             self._near += [found[0].strip(" .,") for found in AMOUNT.finditer(written) if parse_number(found[0])]
@@ -253,11 +253,12 @@ class Shown:
 
     def before(self, price: Decimal) -> Decimal | None:
         """Return the first amount above *price* that is crossed out."""
-        return next((one for one in self._before if one > price), None)
+        return next((one for one in reversed(self._before) if one > price), None)
 
     def write(self, price: Decimal) -> str:
         """Write a price, with cents if it is shown with them."""
-        return _write(price, cents=bool(re.search(r"[.,]\d\d\b", self._texts.get(price, ""))))
+        written = self._texts.get(price) or self._before.get(price, "")
+        return _write(price, cents=bool(re.search(r"[.,]\d\d\b", written)))
 
 
 def _write(price: Decimal, *, cents: bool = False) -> str:
@@ -266,7 +267,7 @@ def _write(price: Decimal, *, cents: bool = False) -> str:
 
 
 def _numbers(written: str) -> Iterator[Decimal]:
-    """Yield the numbers of a text; one without a decimal separator also as if its last two digits were smaller."""
+    """Yield the numbers of a text."""
     for found in NUMBER.finditer(written):
         if (number := parse_number(found[0])) is not None:
             yield number
@@ -347,7 +348,8 @@ def _bound(value: Any, room: list[int], depth: int) -> Any:
     if room[1] < 0 or room[0] <= 0 or depth > _MAX_RAW_DEPTH:
         return None
     if isinstance(value, dict):
-        pairs = ((inert(str(key)[:100], 100), _bound(one, room, depth + 1)) for key, one in islice(value.items(), 100))
+        room[0] -= sum(map(len, islice(value, _MAX_KEYS)))
+        pairs = ((inert(key, _MAX_KEYS), _bound(one, room, depth + 1)) for key, one in islice(value.items(), _MAX_KEYS))
         return {key: one for key, one in pairs if one not in (None, "", {}, [])}
     if isinstance(value, list):
         return [one for one in (_bound(one, room, depth + 1) for one in value[:50]) if one not in (None, "", {}, [])]
@@ -355,8 +357,5 @@ def _bound(value: Any, room: list[int], depth: int) -> Any:
         value = "" if _ADDRESS.match(value.strip()) else inert(text(value), _MAX_RAW_TEXT)
         room[0] -= len(value)
         return value
-    return (
-        value
-        if isinstance(value, bool) or (isinstance(value, int | float) and isfinite(value) and abs(value) < 10**15)
-        else None
-    )
+    is_plain = isinstance(value, bool) or (isinstance(value, int | float) and abs(value) < _MAX_PRICE)  # NaN is not
+    return value if is_plain else None
