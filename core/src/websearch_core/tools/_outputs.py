@@ -166,7 +166,7 @@ def _leave_room(page: Page, max_length: int | None, max_tokens: int | None, coun
     from ..reading import Excerpt
 
     body, content = render.page_body(page), page.content
-    limits = dict[str, int]()
+    limits: dict[str, Any] = {}
     if max_length and len(body) > max_length:
         limits["max_length"] = max(1, max_length - min(len(body) - len(content), max_length // _GRID))
     if max_tokens and count(body) > max_tokens:

@@ -56,7 +56,7 @@ def test_an_outline_is_the_content_and_its_offsets_can_be_read_from():
     assert Excerpt(offset=outlined.outline[2].offset).of(page()).content.startswith("### Linux")
 
 
-@pytest.mark.parametrize("limit", [{"max_length": 130}, {"max_tokens": 40}])
+@pytest.mark.parametrize("limit", [{"max_length": 130}, {"max_tokens": 50}])
 def test_a_small_outline_has_the_upper_levels(limit):
     outlined = Excerpt(outline=True, **limit).of(page())
 

@@ -346,7 +346,7 @@ def test_json_has_the_data_and_metadata_its_plain_facts():
 def test_caches_and_pickles_keep_the_data():
     page = read(product(), "<p>$48.99</p>")
 
-    assert Page.model_validate_json(page.model_dump_json()) == page == pickle.loads(pickle.dumps(page))  # noqa: S301 - our own
+    assert Page.model_validate_json(page.model_dump_json()) == page == pickle.loads(pickle.dumps(page))
 
 
 def test_every_reader_is_held_to_plain_texts_and_web_addresses():

@@ -225,7 +225,7 @@ def _find_link(elements: Elements, card: int, run: int) -> str:
     while stop < min(len(blocks.names), card + _MAX_ELEMENTS) and blocks.parents[stop] >= card:
         stop += 1
     for element in (*elements.above(blocks.run_elements[run]), *range(card, stop)):
-        href = blocks.attributes[element].get("href") if blocks.names[element] == "a" else None
+        href = blocks.names[element] == "a" and blocks.attributes[element].get("href")
         if href and not href.startswith("#"):
             return href
     return ""

@@ -53,6 +53,7 @@ _MAX_RAW = 4_000  # characters
 _MAX_RAW_NODES = 200
 _MAX_RAW_DEPTH = 5
 _MAX_RAW_TEXT = 300
+_MAX_NUMBER = 10**15
 _MAX_KEYS = 100  # of one thing, and characters of one
 _ADDRESS = re.compile(r"\w*:?//|/\S*$|data:")
 
@@ -357,5 +358,5 @@ def _bound(value: Any, room: list[int], depth: int) -> Any:
         value = "" if _ADDRESS.match(value.strip()) else inert(text(value), _MAX_RAW_TEXT)
         room[0] -= len(value)
         return value
-    is_plain = isinstance(value, bool) or (isinstance(value, int | float) and abs(value) < _MAX_PRICE)  # NaN is not
+    is_plain = isinstance(value, bool) or (isinstance(value, int | float) and abs(value) < _MAX_NUMBER)  # NaN is not
     return value if is_plain else None
