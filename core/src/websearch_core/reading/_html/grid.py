@@ -227,7 +227,7 @@ def _find_link(elements: Elements, card: int, run: int) -> str:
     for element in (*elements.above(blocks.run_elements[run]), *range(card, stop)):
         href = blocks.names[element] == "a" and blocks.attributes[element].get("href")
         if href and not href.startswith("#"):
-            return href
+            return str(href)
     return ""
 
 
