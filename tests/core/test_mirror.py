@@ -51,7 +51,7 @@ OTHERS = {
     "test_metadata": "reading/_html/byline reading/_html/dateline reading/_html/headlines reading/_html/titles",
     "test_office": "reading/_documents/archive",
     "test_page": "reading/_html/formula reading/_html/pointers",
-    "test_page_data": "_text/page_data models/_data reading/_html/microdata",
+    "test_page_data": "models/_data reading/_html/microdata",
     "test_pdf": "reading/_documents/filters",
     "test_plugins": "provider/_declare provider/_function provider/_ports",
     "test_policy": "models/_domains",

@@ -236,6 +236,7 @@ class WebSearchToolSpec(BaseToolSpec):
         offset: int = 0,
         query: str = "",
         find: str = "",
+        *,
         outline: bool = False,
         **unseen: Any,
     ) -> ToolDocuments:
@@ -272,6 +273,7 @@ class WebSearchToolSpec(BaseToolSpec):
         offset: int = 0,
         query: str = "",
         find: str = "",
+        *,
         outline: bool = False,
         **unseen: Any,
     ) -> ToolDocuments:
