@@ -72,6 +72,7 @@ def test_a_model_sees_these_parameters_and_no_others():
         "offset": "integer",
         "query": "string",
         "find": "string",
+        "outline": "boolean",
     }
 
 

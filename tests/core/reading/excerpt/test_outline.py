@@ -117,7 +117,7 @@ def test_a_model_can_ask_for_the_outline():
     assert "Put it up" not in tools.open_page({"url": URL, "outline": "true"}).content
     assert web.read(URL, outline=True).outline[1].headings == ("Installing",)
     assert PageArguments.model_json_schema()["properties"]["outline"] == {
-        "description": "Return only the headings, with sizes and offsets.",
+        "description": "Headings only.",
         "type": "boolean",
     }
     with pytest.raises(InvalidOption, match="read_options: outline: each call chooses it"):
