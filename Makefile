@@ -27,7 +27,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants bench-facts bench-adapters soak model record drift plugin matrix lock distributions sbom release publish
+	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants bench-facts bench-adapters soak model record drift plugin matrix lock distributions sbom release publish
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -127,6 +127,9 @@ bench-facts: $(VENV)/installed $(PEERS)/installed  ## measure how many facts of 
 
 bench-memory: $(VENV)/installed  ## measure what the worst pages cost to read, and write docs/measured/memory.md
 	$(BIN)/python -m benchmarks.reading.memory
+
+bench-data: $(VENV)/installed  ## measure how many prices of pages a model is shown, and write docs/measured/data.md
+	$(BIN)/python -m benchmarks.reading.data
 
 bench-citations: $(VENV)/installed  ## measure the checks of citations, and write docs/measured/citations.md
 	$(BIN)/python -m benchmarks.citations

@@ -131,9 +131,10 @@ PAGE = Page(
 
 def test_a_page_is_shown_with_its_facts_and_where_to_read_on():
     assert render_page(PAGE) == (
-        "Title: Kelp\nURL: https://a.example/b\n\nBrown algae\n\n(Characters 0 to 11 of 30; read on with offset=11.)"
+        "Title: Kelp\nURL: https://a.example/b\nLength: 30 characters\n\nBrown algae\n\n"
+        "(Characters 0 to 11 of 30; read on with offset=11.)"
     )
-    assert render_page(PAGE, "markdown").startswith("# Kelp\n\nBrown algae")
+    assert render_page(PAGE, "markdown").startswith("# Kelp\n\n**Length:** 30 characters\n\nBrown algae")
 
 
 def test_a_page_as_data_says_that_it_succeeded():

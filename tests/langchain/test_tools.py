@@ -72,6 +72,7 @@ def test_a_model_sees_these_parameters_and_no_others():
         "offset": "integer",
         "query": "string",
         "find": "string",
+        "outline": "boolean",
     }
 
 
@@ -341,7 +342,7 @@ async def test_a_model_gets_the_passages_for_its_question_or_the_places_of_a_phr
     assert (nothing.status, nothing.artifact["content_length"]) == ("success", 0)
     assert "Note: the page does not contain 'zebra'." in nothing.content
     both = await colour(tool, url=url, find="zebra", query="zebra")
-    assert both.content == "ERROR [invalid_option] give query or find, not both."
+    assert both.content == "ERROR [invalid_option] give one of query, find and outline."
 
 
 @pytest.mark.parametrize("make", [WebSearchTool, lambda **options: WebSearchToolkit(**options).get_tools()[0]])

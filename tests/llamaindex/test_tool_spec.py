@@ -42,7 +42,14 @@ def test_there_are_two_tools_which_are_small_and_fully_described(sea: Sea) -> No
     assert list(search["function"]["parameters"]["properties"]) == ["query", "limit", "allowed_domains", "time_range"]
     assert search["function"]["parameters"]["required"] == ["query"]
     assert read["function"]["name"] == "open_page"
-    assert list(read["function"]["parameters"]["properties"]) == ["url", "max_length", "offset", "query", "find"]
+    assert list(read["function"]["parameters"]["properties"]) == [
+        "url",
+        "max_length",
+        "offset",
+        "query",
+        "find",
+        "outline",
+    ]
     assert read["function"]["parameters"]["required"] == ["url"]
     for definition in (search, read):
         assert len(json.dumps(definition)) / 4 <= 250

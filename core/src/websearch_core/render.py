@@ -19,10 +19,12 @@ from typing import Any, Literal
 
 from ._runtime.clock import now, say_today
 from ._text.choices import CITATION_INSTRUCTION, Format
+from ._text.escaping import escape_text
 from ._text.invisible import strip_invisible
+from ._text.page_data import describe_data, list_items
 from .citations import link_citations
 from .errors import WebSearchError
-from .models import Page, SearchResponse, SearchResult
+from .models import Page, PageData, SearchResponse, SearchResult
 from .tokens import TokenCounter, estimate_tokens
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "link_citations",
     "list_images",
     "page_as_json",
+    "page_body",
     "page_for_model",
     "page_metadata",
     "render_error",
@@ -52,8 +55,13 @@ _PAGE_FACTS = (
     "title", "author", "published", "modified", "description", "canonical_url", "site_name", "language", "media_type",
     "kind", "provider", "next_offset", "truncated",
 )  # fmt: skip
+_DATA_FACTS = (
+    "price", "high_price", "list_price", "currency", "availability", "brand", "rating", "ratings", "start", "end",
+    "place", "count", "next_url",
+)  # fmt: skip
 _MAX_SUMMARY = 200  # characters of a line for a person
 _HEADING = re.compile(r"^ {0,3}(?=#{1,6}(?:\s|$)|=+\s*$|-+\s*$)", re.MULTILINE)
+_MAX_PARTS = 400  # characters of their names
 _MAX_IMAGES = 10  # in a text; the JSON has all of them
 _FAILURE = re.compile(r"(?:Encountered error: )?ERROR \[(\w+)\]")  # LlamaIndex's call_tool puts two words before it
 _MAX_SNIPPET = 1_000  # characters of one snippet in the text for a model; the JSON has all of it
@@ -85,7 +93,37 @@ def render_page(page: Page, form: Format = "text") -> str:
     """
     if form == "json":
         return _as_json(page_as_json(page))
-    return _page_as_text(page) if form == "text" else _page_as_markdown(page)
+    body = page_body(page)
+    return _page_as_text(page, body) if form == "text" else _page_as_markdown(page, body)
+
+
+def page_body(
+    page: Page,
+    *,
+    max_length: int | None = None,
+    max_tokens: int | None = None,
+    count: TokenCounter = estimate_tokens,
+) -> str:
+    """
+    Return what a text has of a page between its facts and its notes: what it states, its content, and its grid.
+
+    Args:
+        page: The page.
+        max_length: Maximum characters of the content and the grid; of the grid, what does not fit is left out.
+        max_tokens: Maximum tokens of both.
+        count: Counts the tokens of a text.
+
+    """
+    taken = count(page.content) if max_tokens is not None else 0
+
+    def fits(text: str) -> bool:
+        if max_length is not None and len(page.content) + len(text) > max_length:
+            return False
+        return max_tokens is None or taken + count(text) <= max_tokens
+
+    is_start = not (page.offset or page.passages)
+    items = list_items(page.data, page.content, fits) if is_start else ""
+    return "\n\n".join(filter(None, [describe_data(page.data), page.content, items]))
 
 
 def search_as_json(response: SearchResponse) -> dict[str, Any]:
@@ -141,14 +179,19 @@ def page_metadata(page: Page) -> dict[str, Any]:
     Returns:
         ``url`` (after redirects, so it identifies the page), ``title``, ``author``, ``published`` and ``modified``
         (ISO 8601), ``description``, ``canonical_url``, ``site_name``, ``language``, ``media_type``, ``kind``,
-        ``provider``, ``next_offset``, ``truncated``, and ``citation_id`` if it has a number.
+        ``provider``, ``next_offset``, ``truncated``, and ``citation_id`` if it has a number; and of its data,
+        ``data_kind``, ``price``, ``high_price``, ``list_price``, ``currency``, ``availability``, ``brand``, ``rating``,
+        ``ratings``, ``start``, ``end``, ``place``, ``count`` and ``next_url``.
 
     """
     number = ("citation_id",) if page.citation_id else ()
-    return {"url": page.final_url or page.url, **_as_metadata(page, (*_PAGE_FACTS, *number))}
+    facts = {"url": page.final_url or page.url, **_as_metadata(page, (*_PAGE_FACTS, *number))}
+    if page.data is None or page.data.kind is None:
+        return facts
+    return {**facts, "data_kind": page.data.kind, **_as_metadata(page.data, _DATA_FACTS)}
 
 
-def _as_metadata(of: SearchResult | Page, names: Iterable[str]) -> dict[str, Any]:
+def _as_metadata(of: SearchResult | Page | PageData, names: Iterable[str]) -> dict[str, Any]:
     """Return the facts without those that are unknown: some vector stores reject None."""
     facts = {name: getattr(of, name) for name in names}
     dates = {name: fact.isoformat() for name, fact in facts.items() if isinstance(fact, datetime)}
@@ -316,16 +359,33 @@ def _search_for_model(response: SearchResponse, form: Format, max_snippet_chars:
     return fenced(render_search(response, form, max_snippet_chars=max_snippet_chars), "Search results")
 
 
-def page_for_model(page: Page, form: Format = "text") -> str:
+def page_for_model(
+    page: Page,
+    form: Format = "text",
+    *,
+    max_length: int | None = None,
+    max_tokens: int | None = None,
+    count: TokenCounter = estimate_tokens,
+) -> str:
     """
-    Render a page as `render_page` does, marked as data from the web.
+    Render a page as `render_page` does, marked as data from the web, with the limits of `page_body`.
 
-    As JSON it has no ``links``, which would take more room than the text that they are in.
+    As JSON it has no ``links``, ``outline`` and ``data.raw``, which would take more room than the text.
     """
+    body = page_body(page, max_length=max_length, max_tokens=max_tokens, count=count)
     if form == "json":
-        data = page_as_json(page.model_copy(update={"links": ()}))
-        return _as_json(_make_notice("A web page") | {name: value for name, value in data.items() if name != "links"})
-    return fenced(render_page(page, form), "A web page")
+        data = page_as_json(page.model_copy(update={"links": (), "outline": ()}))
+        data = {name: value for name, value in data.items() if name not in {"links", "outline"}}
+        if page.data is not None:
+            shown = tuple(item for item in page.data.items if item.name in body)
+            data["data"] = page.data.model_copy(update={"raw": (), "items": shown}).model_dump(
+                mode="json", exclude_defaults=True
+            )
+        return _as_json(
+            _make_notice("A web page") | data | ({"parts": parts} if (parts := _describe_parts(page)) else {})
+        )
+    text = _page_as_text(page, body) if form == "text" else _page_as_markdown(page, body)
+    return fenced(text, "A web page")
 
 
 def _make_notice(what: str) -> dict[str, Any]:
@@ -421,22 +481,37 @@ def _escape_headings(text: str) -> str:
     return _HEADING.sub(r"\g<0>\\", "\n".join(text.splitlines()))
 
 
-def _page_as_text(page: Page) -> str:
+def _page_as_text(page: Page, body: str) -> str:
     facts = [("Title", page.title), ("URL", page.final_url or page.url)]
     dates = (("Published", page.published), ("Updated", page.modified))
     facts += [("Author", page.author or ""), *((name, f"{date:%Y-%m-%d}") for name, date in dates if date)]
     if page.fetched_at and page.fetched_at.date() != now().date():
         facts.append(("Fetched", f"{page.fetched_at:%Y-%m-%d}"))  # else it is today, as the header says
-    facts += [("Cite as", f"[{page.citation_id}]" if page.citation_id else "")]
+    facts += [("Cite as", f"[{page.citation_id}]" if page.citation_id else ""), ("Length", _describe_parts(page))]
     head = "\n".join(f"{name}: {_join_lines(value)}" for name, value in facts if value)
-    return "\n\n".join(filter(None, [head, page.content, *_render_notes(page), _describe_position(page)]))
+    return "\n\n".join(filter(None, [head, body, *_render_notes(page), _describe_position(page)]))
 
 
-def _page_as_markdown(page: Page) -> str:
+def _describe_parts(page: Page) -> str:
+    """Return how long the whole text is, and where its main parts begin; empty for a short text that is shown whole."""
+    if not page.outline and not page.truncated and not page.offset:
+        return ""
+    length = f"{page.original_length:,} characters"
+    named: list[str] = []
+    for part in page.outline:
+        named.append(f"{_join_lines(escape_text(part.headings[-1]))} ({part.offset})")
+        if sum(map(len, named)) > _MAX_PARTS and len(named) < len(page.outline):
+            named.append(f"and {len(page.outline) - len(named)} more")
+            break
+    return f"{length}; parts, with their offsets: {', '.join(named)}" if named else length
+
+
+def _page_as_markdown(page: Page, body: str) -> str:
     title = f"# {_join_lines(page.title)}" if page.title and not page.content.startswith("# ") else ""
     source = [f"**URL:** {page.final_url or page.url}", f"**Cite as:** [{page.citation_id}]"]
     head = [title, *(source if page.citation_id else [])]
-    return "\n\n".join(filter(None, [*head, page.content, *_render_notes(page), _describe_position(page)]))
+    parts = f"**Length:** {length}" if (length := _describe_parts(page)) else ""
+    return "\n\n".join(filter(None, [*head, parts, body, *_render_notes(page), _describe_position(page)]))
 
 
 def _describe_position(page: Page) -> str:

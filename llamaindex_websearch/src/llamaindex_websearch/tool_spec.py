@@ -236,7 +236,15 @@ class WebSearchToolSpec(BaseToolSpec):
 
     @_leave_checks_to_tools
     def open_page(
-        self, url: str, max_length: int = 0, offset: int = 0, query: str = "", find: str = "", **unseen: Any
+        self,
+        url: str,
+        max_length: int = 0,
+        offset: int = 0,
+        query: str = "",
+        find: str = "",
+        *,
+        outline: bool = False,
+        **unseen: Any,
     ) -> ToolDocuments:
         """
         Read a page, or a part of it.
@@ -247,6 +255,7 @@ class WebSearchToolSpec(BaseToolSpec):
             offset: Where to start, in characters.
             query: Return the passages that answer this, instead of the text from the offset.
             find: Return the places around this phrase, instead of the text from the offset.
+            outline: Return the headings of the page, with sizes and offsets, instead.
             unseen: What a model may send although there is no such argument; an error says so.
 
         Returns:
@@ -257,16 +266,26 @@ class WebSearchToolSpec(BaseToolSpec):
             ToolError: The URL may not be opened, or the page cannot be read.
 
         """
-        sent = {"url": url, "max_length": max_length, "offset": offset, "query": query, "find": find, **unseen}
+        sent = {"url": url, "max_length": max_length, "offset": offset, "query": query, "find": find}
+        sent |= {"outline": outline, **unseen}
         with self._as_tool_error("open_page"), self._conversations.enter() as run:
             return ToolDocuments.of(self._tools.open_page(sent, run))
 
     @_leave_checks_to_tools
     async def aopen_page(
-        self, url: str, max_length: int = 0, offset: int = 0, query: str = "", find: str = "", **unseen: Any
+        self,
+        url: str,
+        max_length: int = 0,
+        offset: int = 0,
+        query: str = "",
+        find: str = "",
+        *,
+        outline: bool = False,
+        **unseen: Any,
     ) -> ToolDocuments:
         """Async version of `open_page`."""
-        sent = {"url": url, "max_length": max_length, "offset": offset, "query": query, "find": find, **unseen}
+        sent = {"url": url, "max_length": max_length, "offset": offset, "query": query, "find": find}
+        sent |= {"outline": outline, **unseen}
         with self._as_tool_error("open_page"):
             async with self._conversations.aenter() as run:
                 return ToolDocuments.of(await self._tools.aopen_page(sent, run))

@@ -284,7 +284,7 @@ def test_parts_of_many_pages_are_read(tavily, forest, call):
 
 @pytest.mark.parametrize("method", ["read", "read_many"])
 def test_a_question_and_a_phrase_together_are_refused_before_anything_is_read(server, tavily, forest, call, method):
-    with pytest.raises(InvalidOption, match="query or find, not both"):
+    with pytest.raises(InvalidOption, match="one of query, find and outline"):
         call(tavily(), method, forest, query="kelp", find="kelp")
     assert server.requests == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel
@@ -12,7 +12,7 @@ from .._text.invisible import removal_note, strip_invisible
 from .._text.quantity import quantity
 from .._text.urls import find_page, is_web_url, serialize
 from ..errors import WebSearchError
-from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
+from ..models import Image, Page, PageData, SearchQuery, SearchResponse, SearchResult
 from ..models._domains import Domains
 
 if TYPE_CHECKING:
@@ -172,8 +172,21 @@ def enforce_page(page: Page) -> Page:
     facts = {name: " ".join(escape_text(text).split()) for name in _FACTS if (text := getattr(page, name))}
     links, notes = tuple(map(escape_url, page.links)), tuple(map(escape_text, page.notes))
     texts = {"content": content, "rest": _make_safe(page.rest, final)}
-    clean = page.model_copy(update={**facts, **texts, "final_url": final, "links": links, "notes": notes})
+    data = PageData.model_validate(_make_inert(page.data.model_dump())) if page.data else None
+    known = {**texts, "final_url": final, "links": links, "notes": notes, "data": data}
+    clean = page.model_copy(update={**facts, **known})
     return clean.with_notes(*removal_note(count))
+
+
+def _make_inert(value: Any, key: str = "") -> Any:
+    """Return the data of a page with its texts as plain text on one line, and its links as http(s) URLs."""
+    if isinstance(value, Mapping):
+        return {_make_inert(name): _make_inert(one, name) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_make_inert(one) for one in value]
+    if isinstance(value, str) and key in {"url", "next_url"}:
+        return escape_url(value) if is_web_url(value) else None
+    return " ".join(escape_text(value).split()) if isinstance(value, str) else value
 
 
 def remove_links(page: Page, links: Literal["text", "drop"]) -> Page:
@@ -182,4 +195,5 @@ def remove_links(page: Page, links: Literal["text", "drop"]) -> Page:
 
     content = sanitize(page.content, page.final_url, links).text
     rest = page.rest if links == "text" else ""  # does not say what was a link
-    return page.model_copy(update={"content": content, "rest": rest, "links": ()})
+    data = page.data and page.data.without_links()
+    return page.model_copy(update={"content": content, "rest": rest, "links": (), "data": data})

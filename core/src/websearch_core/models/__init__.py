@@ -27,13 +27,16 @@ from .._text.problems import describe_problem
 from .._text.quantity import Size, count, shorten
 from .._text.suggestion import suggest_name
 from ..errors import InvalidOption
+from ._data import Item, PageData
 from ._domains import DomainNames
 from ._outcomes import Outcome
 
 __all__ = [
     "Image",
+    "Item",
     "Outcome",
     "Page",
+    "PageData",
     "Passage",
     "SafeSearch",
     "SearchOptions",
@@ -379,6 +382,8 @@ class Page(_Model):
         next_offset: The ``offset`` to continue from, or for the next places of a phrase; None at the end, and for the
             passages for a query, which are selected from all of the text.
         passages: The parts selected for a query or a phrase; empty if nothing matches.
+        outline: The main parts of the whole text, each named by the last of its ``headings``; with the option
+            ``outline``, all sections.
         media_type: Such as ``text/html``.
         kind: What kind of page it is, if it says so: ``article``, ``collection`` (of products), ``documentation``,
             ``forum`` or ``product``.
@@ -389,6 +394,7 @@ class Page(_Model):
         description: The page's own summary.
         canonical_url: The canonical URL that the page declares, if it is on the same site.
         site_name: The name of the site, if the page states one.
+        data: What the page states about its thing, such as the price of a product, or shows as a grid of things.
         links: Absolute http(s) URLs that the page links to.
         fetched_at: When it was read from its site or the service, with a time zone; of a page from the cache, when that
             was last done, or the site last said that the page has not changed.
@@ -415,6 +421,7 @@ class Page(_Model):
     truncated: bool = False
     next_offset: int | None = None
     passages: tuple[Passage, ...] = ()
+    outline: tuple[Passage, ...] = Field(default=(), repr=False)
     media_type: str = ""
     kind: Kind | None = None
     language: str | None = None
@@ -424,6 +431,7 @@ class Page(_Model):
     description: str | None = None
     canonical_url: str | None = None
     site_name: str | None = None
+    data: PageData | None = Field(default=None, repr=False)
     links: tuple[str, ...] = Field(default=(), repr=False)
     fetched_at: datetime | None = None
     status: int | None = None

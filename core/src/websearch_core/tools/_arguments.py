@@ -167,8 +167,9 @@ class PageArguments(Arguments):
     url: str = Field(min_length=1, description="Absolute http(s) URL of the page, or its number, e.g. [3].")
     max_length: int = Field(default=0, ge=0, le=100_000, description="Maximum characters; 0: the default.")
     offset: int = Field(default=0, ge=0, description="Where to begin: 0, or the offset named to read on from.")
-    query: str = Field(default="", description="A question: return only the passages of the page that answer it.")
+    query: str = Field(default="", description="A question: return only the passages that answer it.")
     find: str = Field(default="", description="An exact phrase: return the places around it. Not with query.")
+    outline: bool = Field(default=False, description="Headings only.")
 
 
 @cache

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _NARROWED = frozenset({"limit", "allowed_domains", "blocked_domains"})  # a model may ask for less
 _READING = {"read_top": 0, "passage_length": 1}  # of a search, with the least value of each
-OF_CALL = ("offset", "query", "find")  # the options of a page that each call chooses
+OF_CALL = ("offset", "query", "find", "outline")  # the options of a page that each call chooses
 _PASSAGES = 2_000  # characters of the passages for a query: docs/measured/benchmarks.md says how often they hold it
 
 
@@ -168,7 +168,7 @@ class FixedOptions:
         if asked.query and usual:
             usual = min(usual, _PASSAGES, settings["max_length"])
         part = {"max_tokens": settings.get("max_tokens"), **self.read, "max_length": asked.max_length or usual}
-        return cast("ReadOptions", {**part, "offset": asked.offset, "query": asked.query, "find": asked.find})
+        return cast("ReadOptions", {**part, **{name: getattr(asked, name) for name in OF_CALL}})
 
     def check_support(self, web: WebSearch) -> None:
         """Check that the provider of *web* supports the options of a search."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 OutputFormat: TypeAlias = Format | Literal["search_result"]
 
 _MAX_FACT_LENGTH = 300  # characters of a fact; a longer one is left out, and of a title the rest
+_GRID = 3  # a grid may take a third of the room for a page
 _TEXTS = ("snippet", "content")
 _NUMBER = re.compile(r"\A(?:### )?\d+\. ")  # in front of a result
 _BETWEEN = "\n\n"  # two searches
@@ -132,10 +133,31 @@ def join_outputs(queries: Sequence[str], outputs: Sequence[Output], form: Output
     return Output(content, {"searches": searches, "status": "success", "sources": sources}, shown)
 
 
-def page_output(page: Page, form: OutputFormat, *, full: bool = False) -> Output:
-    """Return the output for a page; *full* keeps all data, its links and its text included."""
+def page_output(
+    page: Page,
+    form: OutputFormat,
+    *,
+    full: bool = False,
+    max_length: int | None = None,
+    max_tokens: int | None = None,
+    count: TokenCounter = estimate_tokens,
+) -> Output:
+    """
+    Return the output for a page.
+
+    Args:
+        page: The page.
+        form: The format of the content.
+        full: Whether the artifact keeps all data, its links and its text included.
+        max_length: Maximum characters of its text and its grid together.
+        max_tokens: Maximum tokens of both.
+        count: Counts them.
+
+    """
     from .. import render
 
+    limits: Any = {"max_length": max_length, "max_tokens": max_tokens, "count": count}
+    page = _leave_room(page, **limits)
     source: Source = {
         "id": page.citation_id,
         "title": page.title[:_MAX_FACT_LENGTH],
@@ -145,15 +167,37 @@ def page_output(page: Page, form: OutputFormat, *, full: bool = False) -> Output
     if page.published:
         source["published"] = page.published.isoformat()
     content: str | list[dict[str, Any]]
+    body = render.page_body(page, **limits)
     if form == "search_result":
-        content = [_page_block(page)]
+        content = [_page_block(page, body)]
         source["shown"] = [0, 1]
     else:
-        content = render.page_for_model(page, form)
-        if form != "json" and (start := content.find(page.content)) >= 0:
-            source["shown"] = [start, start + len(page.content)]
+        content = render.page_for_model(page, form, **limits)
+        if form != "json" and (start := content.find(body)) >= 0:
+            source["shown"] = [start, start + len(body)]
     artifact = render.page_as_json(page) if full else _page_facts(page)
     return Output(content, {**artifact, "status": "success", "sources": [source]}, page)
+
+
+def _leave_room(page: Page, max_length: int | None, max_tokens: int | None, count: TokenCounter) -> Page:
+    """Return *page* with its content cut, if its grid needs the room: at most a third of a limit."""
+    from .. import render
+
+    if page.data is None or not page.data.items or page.offset or page.passages:
+        return page
+    from ..reading import Excerpt
+
+    body, content = render.page_body(page), page.content
+    limits: dict[str, Any] = {}
+    if max_length and len(body) > max_length:
+        limits["max_length"] = max(1, max_length - min(len(body) - len(content), max_length // _GRID))
+    if max_tokens and count(body) > max_tokens:
+        limits["max_tokens"] = max(1, max_tokens - min(count(body) - count(content), max_tokens // _GRID))
+    if not limits:
+        return page
+    cut = Excerpt(**limits, count=count).of(page)
+    known = {"original_length": page.original_length, "outline": page.outline}
+    return cut.model_copy(update={**known, "next_offset": cut.next_offset or page.next_offset})
 
 
 def collect_texts(content: object, artifact: object) -> Iterator[Mapping[str, Any]]:
@@ -265,12 +309,12 @@ def _result_block(result: SearchResult) -> dict[str, Any]:
     return _block(result.url, result.title, [_REMINDER.format(result.citation_id, say_today()), *_paragraphs(text)])
 
 
-def _page_block(page: Page) -> dict[str, Any]:
+def _page_block(page: Page, body: str) -> dict[str, Any]:
     from .. import render
 
-    bare = page.model_copy(update={"content": "", "title": "", "citation_id": 0})
+    bare = page.model_copy(update={"content": "", "title": "", "citation_id": 0, "data": None})
     around = render.render_page(bare, "markdown")  # notes, and where to read on
-    texts = [_REMINDER.format(page.citation_id, say_today()), *_paragraphs(page.content), *_paragraphs(around)]
+    texts = [_REMINDER.format(page.citation_id, say_today()), *_paragraphs(body), *_paragraphs(around)]
     return _block(page.final_url or page.url, page.title, texts)
 
 
@@ -317,8 +361,12 @@ def _texts_in_json(content: object) -> dict[int, str]:
     except ValueError:
         return {}
     return {
-        record["citation_id"]: "\n\n".join(filter(None, (record.get(name) for name in ("title", *_TEXTS))))
+        record["citation_id"]: "\n\n".join(filter(None, [*map(record.get, ("title", *_TEXTS)), _data_of(record)]))
         for search in data.get("searches") or [data]
         for record in search.get("results") or [search]
         if isinstance(record, dict) and isinstance(record.get("citation_id"), int)
     }
+
+
+def _data_of(record: Mapping[str, Any]) -> str:
+    return json.dumps(record["data"], ensure_ascii=False) if record.get("data") else ""

@@ -188,15 +188,17 @@ class WebTools:
         """
         asked = self._validate(PageArguments, arguments)
         with self._begin(run, asked) as (web, fixed):
-            page = web.read(self._check_url(asked.url, run), **fixed.page_options(asked, web))
-        return self._show_page(page, run)
+            part = fixed.page_options(asked, web)
+            page = web.read(self._check_url(asked.url, run), **part)
+        return self._show_page(page, run, web, part)
 
     async def aopen_page(self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
         """Do the same as `open_page` on the running event loop."""
         asked = self._validate(PageArguments, arguments)
         with self._begin(run, asked) as (web, fixed):
-            page = await web.aread(self._check_url(asked.url, run), **fixed.page_options(asked, web))
-        return self._show_page(page, run)
+            part = fixed.page_options(asked, web)
+            page = await web.aread(self._check_url(asked.url, run), **part)
+        return self._show_page(page, run, web, part)
 
     def read_run_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options that a run sets, by their names, from what a framework keeps under their keys."""
@@ -226,7 +228,7 @@ class WebTools:
             # For the pages that a search reads, too: they are the same pages if they are opened later.
             choices = Choices(**{name: value for name, value in read.items() if name in Choices._fields})
             # Outside of any conversation, only the parts of a page belong together.
-            is_part = page is not None and bool(page.offset or page.query or page.find)
+            is_part = page is not None and bool(page.offset or page.query or page.find or page.outline)
             memory = self._memory.of(run.conversation, gives=is_part or run.conversation is not None)
             with scope(choices=choices, memory=memory, patience=Patience(_PATIENCE)):
                 yield web, fixed
@@ -291,10 +293,18 @@ class WebTools:
             shown.append(output)
         return join_outputs(_list_queries(asked), shown, self.output_format) if self.several else shown[0]
 
-    def _show_page(self, page: Page, run: Run) -> Output:
+    def _show_page(self, page: Page, run: Run, web: WebSearch, part: ReadOptions) -> Output:
         self.provenance.allow_links(page, run.conversation)
         numbered = self.provenance.number_page(page, run.conversation, run.sources)
-        return page_output(numbered, self.output_format, full=self.full_artifact)
+        most, tokens, usual = part.get("max_length"), part.get("max_tokens"), web.settings.read_options
+        return page_output(
+            numbered,
+            self.output_format,
+            full=self.full_artifact,
+            max_length=most if most or tokens else usual.get("max_length"),
+            max_tokens=tokens,
+            count=part.get("token_counter") or usual.get("token_counter") or estimate_tokens,
+        )
 
 
 def _list_queries(asked: SearchArguments) -> list[str]:

@@ -69,6 +69,7 @@ def read(
             metavar="TEXT", help="Show the places around this phrase; case, accents, spaces and emphasis are ignored"
         ),
     ] = None,
+    outline: Annotated[bool, typer.Option("--outline", help="Show the headings, with sizes and offsets")] = False,
     comments: Annotated[
         Responses | None,
         typer.Option(
@@ -101,7 +102,7 @@ def read(
 
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
         part = {"max_length": max_length, "max_tokens": max_tokens, "offset": offset, "query": query, "find": find}
-        part |= {"comments": comments, "reviews": reviews, "transcripts": transcripts}
+        part |= {"outline": outline, "comments": comments, "reviews": reviews, "transcripts": transcripts}
         arguments = {"reader": reader, "internal": internal, "timeout": timeout, "robots": robots or None}
         with open_web("Reading", given, no_cache=no_cache, **arguments) as web:
             pages = _read_all(web, web if reader else _open_files(web), targets, part)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ..._text.money import AMOUNT
 from ..._text.terms import fold, query_terms
-from .ties import AMOUNT
 
 # Words as `fold` returns them, most of them only their beginning; those of scripts without spaces anywhere.
 _ASKING = {

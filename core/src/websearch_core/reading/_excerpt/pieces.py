@@ -70,7 +70,7 @@ def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
             level = end - start - len(title)
             headings = [(above, name) for above, name in headings if above < level]
             found.append(Piece(start, end, _titles(headings), leads=True))
-            headings.append((level, _plain(title)))
+            headings.append((level, plain_title(title)))
             path = _titles(headings)
         elif kind == "code":
             found += _code(text, start, end, path, whole)
@@ -204,7 +204,8 @@ def _titles(headings: list[tuple[int, str]]) -> tuple[str, ...]:
     return tuple(title for level, title in headings if level > 1 and title)
 
 
-def _plain(title: str) -> str:
+def plain_title(title: str) -> str:
+    """Return the text of a heading, without Markdown and not too long."""
     title = title.rstrip(" \t\n#")
     bare = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], title) if "](" in title else title
     line = " ".join(bare.replace("*", "").replace("`", "").replace("\\", "").split())

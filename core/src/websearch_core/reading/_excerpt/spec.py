@@ -16,6 +16,7 @@ from .._markdown.sanitizer import is_safe, opening_of, sanitize
 from .compose import OUTSIDE, join_rest
 from .find import by_phrase
 from .links import link_passages
+from .outline import find_parts, outline_of
 from .passages import by_query
 from .window import check, cut_window
 
@@ -25,6 +26,7 @@ _TYPES = {
     "offset": (int, "a whole number"),
     "query": (str | None, "text"),
     "find": (str | None, "text"),
+    "outline": (bool, "true or false"),
 }
 _TRIES = 8  # cuts to find the one that fills a budget of tokens
 _ENOUGH = 0.95  # of a budget: good enough to stop looking for a better cut
@@ -43,6 +45,7 @@ class ReadOptions(TypedDict, total=False):
         query: Return the passages of the whole page that best answer this, instead of the text at the offset. A mark
             says which of them stand outside the main text.
         find: Return the places around this phrase, in the whole page and with the same mark.
+        outline: Return the headings of the page instead, with the size of what is below each, and its offset.
         comments: ``drop`` or ``keep`` what readers wrote about an HTML page, for the readers that run here. By default,
             an article drops it, and other pages keep what belongs to them.
         reviews: The same for reviews. By default, what belongs to the page is kept.
@@ -60,6 +63,7 @@ class ReadOptions(TypedDict, total=False):
     offset: int
     query: str | None
     find: str | None
+    outline: bool
     comments: Responses | None
     reviews: Responses | None
     links: Links | None
@@ -70,13 +74,13 @@ class ReadOptions(TypedDict, total=False):
 @dataclass(frozen=True, kw_only=True)
 class Excerpt:
     """
-    An excerpt: one of three ways to choose text, under one or two limits.
+    An excerpt: one of three ways to choose text, or the outline, under one or two limits.
 
     The arguments are those of `ReadOptions`. Without a limit, the excerpt has any length. An empty *query* or *find* is
     none. *count* returns the number of tokens in a text.
 
     Raises:
-        InvalidOption: A limit or the offset is out of range, or both *query* and *find* are given.
+        InvalidOption: A limit or the offset is out of range, or two of *query*, *find* and *outline* are given.
 
     """
 
@@ -85,6 +89,7 @@ class Excerpt:
     offset: int = 0
     query: str | None = None
     find: str | None = None
+    outline: bool = False
     count: TokenCounter = estimate_tokens
 
     def __post_init__(self) -> None:
@@ -95,8 +100,8 @@ class Excerpt:
         check(1 if self.max_length is None else self.max_length, self.offset)
         if self.max_tokens is not None and self.max_tokens < 1:
             raise InvalidOption(f"max_tokens: must be at least 1, not {self.max_tokens}")
-        if _describe(self.query) and _describe(self.find):
-            raise InvalidOption("give query or find, not both")
+        if _describe(self.query) + _describe(self.find) + self.outline > 1:
+            raise InvalidOption("give one of query, find and outline")
 
     def is_cheap(self, page: Page) -> bool:
         """Return whether cutting it from *page* is fast enough to do on an event loop."""
@@ -116,6 +121,8 @@ class Excerpt:
         about = most if self.max_tokens is None else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
         cut = partial(_safely, self._cut(page, about), text)
         part = cut(most) if self.max_tokens is None else _fit_tokens(cut, most, self.max_tokens, self.count)
+        if not self.outline:
+            part = part.model_copy(update={"outline": find_parts(page.content)})
         return link_passages(part, page, f"{self.query or ''} {self.find or ''}") if part.passages else part
 
     def _cut(self, page: Page, about: int) -> Callable[[int], Page]:
@@ -123,6 +130,8 @@ class Excerpt:
             return by_phrase(page, self.find or "", self.offset, about)
         if _describe(self.query):
             return by_query(page, self.query or "", self.offset, about)
+        if self.outline:
+            return partial(outline_of, page)
         if page.rest and self.offset > len(page.content):
             page = page.model_copy(update={"content": join_rest(page)}).with_notes(f"this is {OUTSIDE}")
         return partial(cut_window, page, offset=self.offset)

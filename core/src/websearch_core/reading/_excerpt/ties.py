@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..._text.money import AMOUNT
 from .pieces import Piece, Span
 from .window import LINK
 
@@ -27,11 +28,6 @@ _TERM = "\n: "  # after it, the explanation of a term
 _HEADING = re.compile(r"(?:[-*+] )?(#{1,6})[ \t]")
 _CLOSING = " \t\n*_`\"'”’»)]"  # noqa: RUF001 - quotation marks
 _EXPECTS_MORE = ("?", ":", "？", "：", "؟")  # noqa: RUF001 - the signs of Chinese and Arabic
-_CODES = "USD|EUR|GBP|CHF|CAD|AUD|NZD|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|MXN|ZAR|TRY|kr|zł|Kč|Ft|lei|Rs"
-AMOUNT = re.compile(
-    rf"(?:[$€£¥₹₩₽₺₴]|(?<![^\W_])(?:{_CODES})\b\.?) {{0,2}}\d[\d.,' ]{{0,20}}"
-    rf"|\d[\d.,']{{0,20}} {{0,2}}(?:[€£¥₹₩₽₺₴$円元]|(?:{_CODES})\b)"
-)
 
 
 def tie(text: str, pieces: Sequence[Piece]) -> list[Piece]:

@@ -26,6 +26,7 @@ from .byline import line_of, person, read_byline
 from .dateline import is_past
 from .headlines import MAX_HEADLINES, find_below_trail, is_heading, title_element
 from .jsonld import JsonLd, Thing, is_at, parse_jsonld, text, types
+from .microdata import parse_microdata
 from .titles import Stated, agree, chapter_of, is_site, title_of, without_site
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ _MODIFIED = (
 _PUBLISHED_KEYS = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _LANGUAGES = ("content.language", "dc.language", "dcterms.language", "language", "og.locale")
 _SITES = ("og.site.name", "application.name", "apple.mobile.web.app.title", "dc.publisher", "citation.journal.title")
+_PRICES = ("product.sale.price", "product.price", "og.price")
 _TIERS = ("article.content.tier", "og.article.content.tier", "content.tier")
 _SEPARATORS = re.compile(r"[:._-]+")
 _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
@@ -82,13 +84,16 @@ class Metadata:
     linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)  # its JSON-LD
     # The JSON-LD thing that the page is about; empty if there is none, or too many of one kind.
     about: Thing = field(default_factory=dict, repr=False, compare=False)
+    marked: tuple[Thing, ...] = field(default=(), repr=False, compare=False)  # in microdata, or a product in meta tags
+    next_url: str = ""  # what follows it, as it is written
 
 
 def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     """Read the metadata of a parsed page."""
     meta = _contents_by_name(_metas(document))
-    nodes = document.css('h1,script[type*="ld+json"]')
+    nodes = document.css('h1,script[type*="ld+json"],[itemprop],link[rel~="next"]')
     data = parse_jsonld(node for node in nodes if node.tag == "script")
+    marked = parse_microdata(node for node in nodes if "itemprop" in node.attributes)
     shown = [node for node in nodes if node.tag == "h1"][:MAX_HEADLINES]
 
     def metas(names: Iterable[str]) -> Iterator[str]:
@@ -139,7 +144,27 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         tier=next(metas(_TIERS), "").lower(),
         linked=data,
         about=main,
+        marked=(*marked, *_offered(meta)),
+        next_url=next((node.attributes.get("href") or "" for node in nodes if node.tag == "link"), ""),
     )
+
+
+def _offered(meta: dict[str, list[str]]) -> Iterator[Thing]:
+    """Yield the product that the meta tags offer (https://ogp.me/, and its namespace ``product``)."""
+
+    def first(*names: str) -> str:
+        return next((value for name in names for value in meta.get(name, ())), "")
+
+    if price := first(*(f"{name}.amount" for name in _PRICES)):
+        former = {"price": first("product.original.price.amount"), "priceType": "ListPrice"}
+        offer = {
+            "price": price,
+            "priceCurrency": first(*(f"{name}.currency" for name in _PRICES)),
+            "availability": first("product.availability", "og.availability"),
+            "priceSpecification": former,
+        }
+        brand = first("product.brand", "og.brand")
+        yield {"@type": "Product", "name": first("og.title"), "brand": brand, "offers": offer}
 
 
 def _metas(document: LexborHTMLParser) -> list[LexborNode]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import compress
 
 from ..._text.choices import Responses
@@ -20,6 +20,7 @@ from .blocks import TextBlocks, find_blocks
 from .harden import harden
 from .kind import find_kind
 from .metadata import read_metadata
+from .page_data import read_data
 from .parse import find_base, parse
 from .responses import choose_responses, default_choices
 from .rest import write_rest
@@ -74,6 +75,7 @@ def read_html(
     blocks = find_blocks(document.body, rendered=rendered, streamed=streamed)
     cut, simpler = beginning or hardened.cut or blocks.cut, hardened.simpler
     del document, hardened  # free their memory for the next steps
+    stated, doubts = read_data(facts, kind, blocks, base)
     choices = default_choices(kind, comments, reviews)
     kept, chosen = choose_responses(blocks, select_content(blocks, facts.place, facts), facts, choices)
     kept, strays = drop_strays(blocks, kept, facts.title, is_article=(kind or facts.og_type) == "article")
@@ -104,13 +106,14 @@ def read_html(
         *chosen,
         *strays,
         *([f"{quantity(blocks.unfilled, 'place')} that only scripts fill left out"] if blocks.unfilled else []),
+        *doubts,
         *wall_notes(wall, facts, blocks, content),
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
-    stated = declared(content_type)
+    declared_type = declared(content_type)
     return make_page(
         url,
-        stated if stated in HTML else "text/html",
+        declared_type if declared_type in HTML else "text/html",
         content,
         rest=rest,
         title=facts.title,
@@ -123,7 +126,8 @@ def read_html(
         description=facts.description,
         canonical_url=facts.canonical_url,
         site_name=facts.site_name,
-        links=_outgoing(targets, url),
+        links=_outgoing((*targets.values(), *(stated.links if stated and links == "keep" else ())), url),
+        data=stated,
         notes=tuple(notes),
     )
 
@@ -137,7 +141,7 @@ def _describe_hidden(blocks: TextBlocks, length: int) -> Iterator[str]:
         yield f"{quantity(blocks.unasked, 'hidden passage')} read that people may never see"
 
 
-def _outgoing(links: dict[str, str], url: str) -> tuple[str, ...]:
+def _outgoing(links: Iterable[str], url: str) -> tuple[str, ...]:
     """Return each link once, in the order of the page, without links to places within the page."""
     here = {strip_anchor(url), strip_anchor(url.partition("#")[0])}
-    return tuple(dict.fromkeys(link for link in links.values() if strip_anchor(link) not in here))[:MAX_LINKS]
+    return tuple(dict.fromkeys(link for link in links if strip_anchor(link) not in here))[:MAX_LINKS]

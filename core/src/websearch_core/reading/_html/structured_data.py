@@ -135,7 +135,7 @@ def _availability(data: JsonLd, thing: Thing) -> str:
     """``https://schema.org/InStock`` -> ``in stock``, from the first offer that has it."""
     offers = (offer for offer in data.values(thing, "offers") if isinstance(offer, dict))
     name = next((value for offer in offers if (value := data.text(offer, "availability"))), "").rsplit("/", 1)[-1]
-    return _words(name)
+    return split_words(name)
 
 
 def _questions(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -207,7 +207,7 @@ def _event(data: JsonLd, thing: Thing) -> Iterator[str]:
     ends = [data.text(thing, "startDate"), data.text(thing, "endDate")]
     yield _fact_list(
         ("When", " to ".join(filter(None, ends))),
-        ("Where", _place(data, thing, "location")),
+        ("Where", place_of(data, thing, "location")),
         ("Price", _prices(data, thing)),
     )
     yield from _body(data, thing)
@@ -216,14 +216,14 @@ def _event(data: JsonLd, thing: Thing) -> Iterator[str]:
 def _job(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield _fact_list(
         ("Company", data.text(thing, "hiringOrganization")),
-        ("Location", _place(data, thing, "jobLocation")),
-        ("Employment", _words(", ".join(map(text, data.values(thing, "employmentType"))))),
+        ("Location", place_of(data, thing, "jobLocation")),
+        ("Employment", split_words(", ".join(map(text, data.values(thing, "employmentType"))))),
         ("Apply by", data.text(thing, "validThrough")),
     )
     yield from _body(data, thing)
 
 
-def _place(data: JsonLd, thing: Thing, key: str) -> str:
+def place_of(data: JsonLd, thing: Thing, key: str) -> str:
     """Return the name and address of the first place under *key*."""
     for place in data.values(thing, key):
         if not isinstance(place, dict):
@@ -278,7 +278,7 @@ def _prose(value: Any) -> str:
     return "".join(f"<p>{escape(line.strip())}</p>" for line in lines if line.strip())
 
 
-def _words(name: str) -> str:
+def split_words(name: str) -> str:
     """``InStock`` -> ``in stock``, ``FULL_TIME`` -> ``full time``."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").lower()
 

@@ -1,0 +1,362 @@
+"""
+Read what a page states about its thing, and what it shows as a grid, into `PageData`.
+
+Data is written for machines, and may be out of date or wrong: a stated price is taken if it is shown too, or if no
+amount is shown. Every text is one line that nothing acts on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal, InvalidOperation
+from itertools import islice
+from typing import Any, NamedTuple
+
+from ..._text.choices import Kind
+from ..._text.money import AMOUNT, NUMBER, parse_number
+from ...models._data import Item, PageData
+from .._links import absolute
+from .._page import NAME_LENGTH, TITLE_LENGTH
+from .blocks import TextBlocks
+from .grid import MAX_ITEMS, SAVING, Elements, Price, find_items, find_prices, inert
+from .jsonld import JsonLd, Thing, text, types
+from .metadata import Metadata
+from .structured_data import place_of, split_words
+from .titles import agree
+
+_PRODUCTS = frozenset(
+    "Product ProductGroup ProductModel IndividualProduct Vehicle Car SoftwareApplication MobileApplication "
+    "WebApplication VideoGame Book Course Service".split()
+)
+_FORMER_PRICES = re.compile(r"list|strike|srp|msrp|regular", re.IGNORECASE)
+_NO_GRIDS = frozenset({"article", "documentation", "forum", "product"})
+_MANY = 6  # prices of a grid on a page that does not say that it is one
+_MAX_OFFERS = 100
+_MAX_SHOWN = 3  # amounts beside one that contradicts them
+_MAX_ANSWERS = 5
+_ANSWER_LENGTH = 500  # characters
+_AVAILABILITIES = {"instock": "in stock", "outofstock": "out of stock", "oos": "out of stock", "soldout": "sold out"}
+_MAX_PRICE = Decimal(10) ** 12
+_COUNT = re.compile(
+    r"(?<![\d.,])(\d[\d.,]{0,9}) (?:products?|items|results|Produkte|Artikel|Ergebnisse|produits|articles|résultats|"
+    r"productos|artículos|resultados|prodotti|articoli|risultati|producten|artikelen)\b"
+)
+_COUNTING = 60  # characters of a text that says how many there are
+_NEXT = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-]page)", re.IGNORECASE)
+# Of `PageData.raw`.
+_CHROME = frozenset(
+    "BreadcrumbList ImageObject ListItem Organization Person SiteNavigationElement WPFooter WPHeader WebPage "
+    "WebSite".split()
+)
+_MAX_RAW = 4_000  # characters
+_MAX_RAW_NODES = 200
+_MAX_RAW_DEPTH = 5
+_MAX_RAW_TEXT = 300
+_MAX_NUMBER = 10**15
+_MAX_KEYS = 100  # of one thing, and characters of one
+_ADDRESS = re.compile(r"\w*:?//|/\S*$|data:")
+
+
+class Offer(NamedTuple):
+    """What a thing costs, as stated."""
+
+    prices: list[Decimal]
+    list_price: Decimal | None = None
+    currency: str = ""
+    availability: str = ""
+
+
+def read_data(facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str) -> tuple[PageData | None, list[str]]:
+    """
+    Return the data of a page, None if there is none, and notes on it.
+
+    Args:
+        facts: What the page says about itself.
+        kind: The kind of page that it is.
+        blocks: The text that it shows.
+        base: The URL that its links are resolved against.
+
+    """
+    linked = facts.linked
+    raw = tuple(_bound_things(facts))
+    about = facts.about
+    if {"Question", "QAPage"} & types(about) and (asked := _read_question(linked, about)):
+        return asked.model_copy(update={"raw": raw}), []
+    found = _find_products(facts)
+    products = [thing for thing in found if read_offer(linked, thing).prices] or [
+        thing for thing in found if "offers" in thing
+    ]
+    event = next((thing for thing in (about, *linked.things) if _is_event(thing)), None)
+    if not products and event is None and kind in _NO_GRIDS and next(_lists(facts), None) is None:
+        return PageData(raw=raw) if raw else None, []
+    elements = Elements(blocks)
+    prices = find_prices(elements)
+    if products or (event is not None and event is about):
+        data, notes = _read_thing(facts, products or [event or {}], elements, prices)
+        return data.model_copy(update={"raw": raw}), notes
+    items = find_items(elements, prices, base) if kind not in _NO_GRIDS else []
+    if len(items) < _MANY and kind != "collection":
+        items = []
+    items = items or list(_read_list(facts, prices, base))
+    if items:
+        following = _find_next(facts, blocks, base)
+        name = inert(facts.title, TITLE_LENGTH)
+        total = _count(facts, blocks, len(items))
+        return PageData(kind="list", name=name, items=tuple(items), count=total, next_url=following, raw=raw), []
+    return PageData(raw=raw) if raw else None, []
+
+
+def read_offer(data: JsonLd, thing: Thing) -> Offer:
+    """Return what is stated about the price of a thing: of all of its offers and variants."""
+    prices: list[Decimal] = []
+    before: Decimal | None = None
+    currency = availability = ""
+    for one in islice(_offers(data, thing), _MAX_OFFERS):
+        currency = currency or data.text(one, "priceCurrency")
+        availability = availability or data.text(one, "availability")
+        former = _FORMER_PRICES.search(data.text(one, "priceType"))
+        for key in ("price", "lowPrice", "highPrice"):
+            if (value := next(filter(None, map(_amount, data.values(one, key))), None)) is None:
+                continue
+            if former:
+                before = before or value
+            else:
+                prices.append(value)
+    words = split_words(availability.rstrip("/").rsplit("/", 1)[-1])
+    words = _AVAILABILITIES.get("".join(filter(str.isalpha, words)), words)
+    return Offer(prices, before, inert(currency, 10), inert(words, NAME_LENGTH))
+
+
+def _offers(data: JsonLd, thing: Thing) -> Iterator[Thing]:
+    """Yield a thing with its offers and their price specifications, then the same of its variants."""
+    waiting: list[tuple[int, Thing]] = [(0, thing)]
+    for depth, one in waiting:  # grows during the loop
+        yield one
+        if depth < 3 and len(waiting) < _MAX_OFFERS:
+            inner = (value for key in ("offers", "priceSpecification", "hasVariant") for value in data.values(one, key))
+            waiting += [
+                (depth + 1, value) for value in inner if isinstance(value, dict) and "referenceQuantity" not in value
+            ]
+
+
+def _amount(value: Any) -> Decimal | None:
+    """Return a stated price; None if it is not a positive number."""
+    written = text(value).strip()
+    try:
+        number = Decimal(written)
+    except InvalidOperation:
+        number = parse_number(written[:40]) or Decimal(0)
+    return number if number.is_finite() and 0 < number < _MAX_PRICE else None
+
+
+def _find_products(facts: Metadata) -> list[Thing]:
+    """Return the statements about the one product that the page is about: JSON-LD, microdata, meta tags."""
+    found: list[Thing] = []
+    for things in ((facts.about,), facts.linked.things, facts.marked):
+        products = [thing for thing in things if _PRODUCTS & types(thing)]
+        if len(products) > 1:
+            products = [one for one in products if agree(facts.linked.text(one, "name"), [facts.title])][:1]
+        found += [one for one in products if one not in found]
+    return found
+
+
+def _read_thing(
+    facts: Metadata, things: Sequence[Thing], elements: Elements, prices: Sequence[Price]
+) -> tuple[PageData, list[str]]:
+    """Return the data of a product or an event, from several statements about it, the best first."""
+    linked = facts.linked
+    shown = Shown(elements, prices, facts.title)
+    offers = [read_offer(linked, thing) for thing in things]
+    offer = next((one for one in offers if shown.has(one.prices)), offers[0])
+
+    def first(*keys: str) -> str | None:
+        return inert(next(filter(None, (linked.text(thing, *keys) for thing in things)), ""), NAME_LENGTH) or None
+
+    values: dict[str, Any] = {
+        "kind": "event" if _is_event(things[0]) else "product",
+        "name": first("name") or inert(facts.title, TITLE_LENGTH),
+        "currency": offer.currency or next((one.currency for one in offers if one.currency), None),
+    }
+    if values["kind"] == "event":
+        place = inert(place_of(linked, things[0], "location"), NAME_LENGTH) or None
+        values |= {"start": first("startDate"), "end": first("endDate"), "place": place}
+    else:
+        availability = next((one.availability for one in offers if one.availability), None)
+        values |= {
+            "availability": availability,
+            "brand": first("brand", "manufacturer"),
+            **_read_rating(linked, things),
+        }
+    notes: list[str] = []
+    if offer.prices:
+        low, high = min(offer.prices), max(offer.prices)
+        if others := shown.against(offer.prices):
+            stated = " ".join(filter(None, [_write(low), values["currency"]]))
+            values["unclear_prices"] = (stated, *others)
+            notes.append(
+                f"the page's data states the price {stated}, but it shows {', '.join(others)}: either may be right"
+            )
+        else:
+            values["price"] = shown.write(low)
+            values["high_price"] = shown.write(high) if high > low else None
+            before = offer.list_price or shown.before(low)
+            values["list_price"] = shown.write(before) if before and before > high else None
+    return PageData(**values), notes
+
+
+def _is_event(thing: Thing) -> bool:
+    return any(kind.endswith("Event") or kind == "Festival" for kind in types(thing))
+
+
+def _read_rating(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
+    for rating in (one for thing in things for one in data.values(thing, "aggregateRating")):
+        if isinstance(rating, dict) and (
+            value := _amount(rating.get("ratingValue") or data.text(rating, "ratingValue"))
+        ):
+            best = _amount(data.text(rating, "bestRating")) or Decimal(5)
+            count = _amount(data.text(rating, "ratingCount", "reviewCount"))
+            if value <= best:
+                return {"rating": float(value), "best_rating": float(best), "ratings": int(count) if count else None}
+    return {}
+
+
+class Shown:
+    """The amounts that a page shows."""
+
+    def __init__(self, elements: Elements, prices: Sequence[Price], title: str) -> None:
+        texts = elements.blocks.block_texts
+        self._texts: dict[Decimal, str] = {}  # amounts as they are written, the first of each
+        start = next((n for n, one in enumerate(texts) if title and one.startswith(title[:40])), 0)
+        blocks = elements.blocks.run_blocks
+        listed = sorted(prices, key=lambda price: blocks[price.begin] < start)  # those after the title come first
+        self._before = {found: one.text for one in reversed(listed) if one.is_former for found in _numbers(one.text)}
+        self._near: list[str] = []
+        for written in [one.text for one in listed if not one.is_former]:
+            self._near += [found[0].strip(" .,") for found in AMOUNT.finditer(written) if parse_number(found[0])]
+            self._texts |= {number: written for number in _numbers(written) if number not in self._texts}
+        for prose in (texts[n] for n in sorted(elements.priced)):
+            for amount in (found[0].strip(" .,") for found in AMOUNT.finditer(prose)):
+                if (number := parse_number(amount)) and number not in self._before:
+                    self._texts.setdefault(number, amount)
+                    self._near += [] if SAVING.search(prose) else [amount]
+        self._bare = {number for one in texts if len(one) <= _COUNTING for number in _numbers(one)} - {*self._before}
+
+    def has(self, prices: Iterable[Decimal]) -> bool:
+        """Return whether one of *prices* is shown, with a currency or alone."""
+        return any(price in self._texts or (price in self._bare and price % 1) for price in prices)
+
+    def against(self, prices: Sequence[Decimal]) -> list[str]:
+        """Return the first amounts that are shown, if none of *prices* is."""
+        return (
+            [] if self.has(prices) else list(dict.fromkeys(inert(one, NAME_LENGTH) for one in self._near))[:_MAX_SHOWN]
+        )
+
+    def before(self, price: Decimal) -> Decimal | None:
+        """Return the first amount above *price* that is crossed out."""
+        return next((one for one in reversed(self._before) if one > price), None)
+
+    def write(self, price: Decimal) -> str:
+        """Write a price, with cents if it is shown with them."""
+        written = self._texts.get(price) or self._before.get(price, "")
+        return _write(price, cents=bool(re.search(r"[.,]\d\d\b", written)))
+
+
+def _write(price: Decimal, *, cents: bool = False) -> str:
+    exact = price.normalize()
+    return f"{exact:.2f}" if cents or exact == round(exact, 2) != round(exact, 0) else f"{exact:f}"
+
+
+def _numbers(written: str) -> Iterator[Decimal]:
+    """Yield the numbers of a text."""
+    for found in NUMBER.finditer(written):
+        if (number := parse_number(found[0])) is not None:
+            yield number
+
+
+def _lists(facts: Metadata) -> Iterator[Thing]:
+    """Yield the lists in the data of a page."""
+    for thing in facts.linked.things[:_MAX_OFFERS]:
+        for one in (thing, *facts.linked.values(thing, "mainEntity", "itemListElement")[:1]):
+            if isinstance(one, dict) and {"ItemList", "OfferCatalog"} & types(one):
+                yield one
+
+
+def _read_list(facts: Metadata, prices: Sequence[Price], base: str) -> Iterator[Item]:
+    """Yield the items of the longest list in the data."""
+    data = facts.linked
+    longest = max((data.values(thing, "itemListElement") for thing in _lists(facts)), key=len, default=[])
+    shown = {number for price in prices for number in _numbers(price.text)}
+    for element in longest[:MAX_ITEMS]:
+        if not isinstance(element, dict):
+            continue
+        thing = next((one for one in data.values(element, "item") if isinstance(one, dict)), element)
+        name = inert(data.text(thing, "name", "headline") or data.text(element, "name"), NAME_LENGTH)
+        offer = read_offer(data, thing)
+        price = min(offer.prices, default=None)
+        known = price is not None and (not shown or price in shown)
+        places = (one.get(key) for one in (thing, element) for key in ("url", "@id", "item"))
+        link = absolute(next((place for place in places if isinstance(place, str)), None), base)
+        if name:
+            written = f"{_write(price)} {offer.currency}".strip() if price is not None and known else None
+            yield Item(name=name, price=written, url=link)
+
+
+def _count(facts: Metadata, blocks: TextBlocks, least: int) -> int | None:
+    """Return how many things a list has on all of its pages."""
+    stated = [_amount(facts.linked.text(thing, "numberOfItems")) for thing in _lists(facts)]
+    said = (_COUNT.search(one) for one in blocks.block_texts if len(one) <= _COUNTING)
+    counts = [int(re.sub(r"\D", "", found[1])) for found in said if found]
+    return next((number for number in (*counts, *(int(one) for one in stated if one)) if number >= least), None)
+
+
+def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
+    """Return the URL of the next page of a list."""
+    if following := absolute(facts.next_url, base):
+        return following
+    for name, attributes in zip(blocks.names, blocks.attributes, strict=True):
+        href = attributes.get("href") if name == "a" else None
+        marks = (attributes.get(key) or "" for key in ("rel", "class", "aria-label", "title"))
+        if href and not href.startswith("#") and any(map(_NEXT.search, marks)):
+            return absolute(href, base)
+    return None
+
+
+def _read_question(data: JsonLd, about: Thing) -> PageData | None:
+    inner = [one for one in data.values(about, "mainEntity") if isinstance(one, dict) and "Question" in types(one)]
+    question = about if "Question" in types(about) else next(iter(inner), {})
+    answers = [one for key in ("acceptedAnswer", "suggestedAnswer") for one in data.values(question, key)]
+    texts = [
+        inert(data.text(one, "text", "name") if isinstance(one, dict) else text(one), _ANSWER_LENGTH) for one in answers
+    ]
+    name = inert(data.text(question, "name", "text"), TITLE_LENGTH)
+    kept = tuple(filter(None, texts))[:_MAX_ANSWERS]
+    return PageData(kind="question", name=name, answers=kept) if name else None
+
+
+def _bound_things(facts: Metadata) -> Iterator[dict[str, Any]]:
+    """Yield the JSON-LD of what the page is about, inert and bounded."""
+    room = [_MAX_RAW, _MAX_RAW_NODES]
+    others = (thing for thing in facts.linked.things if thing is not facts.about)
+    for thing in (facts.about, *others):
+        if not types(thing) <= _CHROME and (kept := _bound(thing, room, 0)):
+            yield kept
+
+
+def _bound(value: Any, room: list[int], depth: int) -> Any:
+    """Return a value of JSON without addresses, empty values and what is beyond the limits; *room* is what is left."""
+    room[1] -= 1
+    if room[1] < 0 or room[0] <= 0 or depth > _MAX_RAW_DEPTH:
+        return None
+    if isinstance(value, dict):
+        room[0] -= sum(map(len, islice(value, _MAX_KEYS)))
+        pairs = ((inert(key, _MAX_KEYS), _bound(one, room, depth + 1)) for key, one in islice(value.items(), _MAX_KEYS))
+        return {key: one for key, one in pairs if one not in (None, "", {}, [])}
+    if isinstance(value, list):
+        return [one for one in (_bound(one, room, depth + 1) for one in value[:50]) if one not in (None, "", {}, [])]
+    if isinstance(value, str):
+        value = "" if _ADDRESS.match(value.strip()) else inert(text(value), _MAX_RAW_TEXT)
+        room[0] -= len(value)
+        return value
+    is_plain = isinstance(value, bool) or (isinstance(value, int | float) and abs(value) < _MAX_NUMBER)  # NaN is not
+    return value if is_plain else None
