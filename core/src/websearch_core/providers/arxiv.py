@@ -14,27 +14,9 @@ from datetime import date
 from io import BytesIO
 from typing import Any, ClassVar
 
+from websearch_core import provider as kit
 from websearch_core.errors import BadRequest, TooLarge, Unavailable
 from websearch_core.flow import Call, Sleep
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Flow,
-    Limits,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    check_options,
-    collect_pages,
-    date_range,
-    drop_none,
-    error_for,
-    parse_results,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._http import unexpected_format
 
 _FIELDED = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
@@ -42,7 +24,7 @@ _WORD = re.compile(r'"[^"]+"|[^\s"():]+')
 _UNBOUNDED = (date(1991, 1, 1), date(2100, 1, 1))  # arXiv began in 1991
 
 
-@provider
+@kit.provider
 class ArXiv:
     """
     Searches arXiv.
@@ -58,42 +40,44 @@ class ArXiv:
     options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=30_000, requests_per_second=1 / 3, concurrent=1)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=100, results=30_000, requests_per_second=1 / 3, concurrent=1
+    )
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://info.arxiv.org/help/api/user-manual.html",),
         free_allowance="keyless: a request every three seconds",
         price="free",
-        prices=FREE,
+        prices=kit.FREE,
         as_of="2026-11",
         terms="Metadata may be kept and shown (CC0); papers have licences of their own.",
     )
 
-    base_url: BaseUrl = "https://export.arxiv.org/api"
+    base_url: kit.BaseUrl = "https://export.arxiv.org/api"
     pause: float = 3.0
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
         requested: list[int] = []
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
             if requested:
                 yield Sleep(self.pause)
             requested.append(number)
             start = number * size
             params = {"search_query": _words(query), "start": start or None, "max_results": size}
-            response = yield Request(url=f"{self.base_url}/query", params=with_extra(params, query))
+            response = yield kit.Request(url=f"{self.base_url}/query", params=kit.with_extra(params, query))
             entries, total = yield from self._parse(response)
             if not entries and total > start:
                 raise Unavailable("arxiv search failed: it reported results but returned none", provider=self.name)
-            results = parse_results(entries, self.name, url="link", snippet="summary", author="authors")
+            results = kit.parse_results(entries, self.name, url="link", snippet="summary", author="authors")
             text = response.content.decode("utf-8", "replace")
-            page = SearchResponse(query=query.text, results=results, provider=self.name, raw=text)
+            page = kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=text)
             return page, start + size < total
 
-        return (yield from collect_pages(query, self, fetch))
+        return (yield from kit.collect_pages(query, self, fetch))
 
-    def _parse(self, response: Response) -> Flow[tuple[list[dict[str, Any]], int]]:
+    def _parse(self, response: kit.Response) -> kit.Flow[tuple[list[dict[str, Any]], int]]:
         """Return the entries of the feed and how many there are in all, or raise the error that it reports."""
         if response.truncated:
             raise TooLarge("arxiv search failed: the answer is too large", provider=self.name)
@@ -101,20 +85,20 @@ class ArXiv:
         entries = feed[0] if feed else []
         problem = next((entry["summary"] for entry in entries if _is_error(entry)), None)
         if response.status != 200:
-            raise error_for(response, self, detail=problem)
+            raise kit.error_for(response, self, detail=problem)
         if problem is not None:
-            raise error_for(response, self, detail=problem, hint="it rejects the query", kind=BadRequest)
+            raise kit.error_for(response, self, detail=problem, hint="it rejects the query", kind=BadRequest)
         if feed is None:
             raise unexpected_format(self.name)
         return feed
 
 
-def _words(query: SearchQuery) -> str:
+def _words(query: kit.SearchQuery) -> str:
     """Return the query in arXiv's language: every word somewhere in the paper, submitted in the time asked for."""
     words = query.text
     if not _FIELDED.search(words):
         words = " AND ".join(f"all:{word}" for word in _WORD.findall(words)) or f'all:"{words}"'
-    first, last = date_range(query)
+    first, last = kit.date_range(query)
     if not (first or last):
         return words
     begin, end = (first or _UNBOUNDED[0], last or _UNBOUNDED[1])
@@ -151,7 +135,7 @@ def _entry(entry: Any) -> dict[str, Any]:
         "updated": dict.get(entry, "updated"),
         "categories": [tag.get("term") for tag in entry.get("tags", ())],
         "pdf": next((link.get("href") for link in entry.get("links", ()) if link.get("title") == "pdf"), None),
-        **drop_none(facts),
+        **kit.drop_none(facts),
     }
 
 

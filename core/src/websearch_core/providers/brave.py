@@ -13,33 +13,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
+from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, Blocked, QuotaExhausted, ServiceError, UnsupportedOption
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Limits,
-    Price,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_objects,
-    as_text,
-    check_options,
-    codes,
-    collect_pages,
-    decode,
-    find_country,
-    find_language,
-    parse_images,
-    parse_results,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._dates import date_span
 from websearch_core.provider._http import as_json
 from websearch_core.provider._results import plain_text, take_results
@@ -51,7 +26,7 @@ _SNIPPET = 300  # characters of the passages that are the snippet
 _NOT_IN_CONTEXT = ("images", "page", "safe_search", "topic")
 
 
-@provider
+@kit.provider
 class Brave:
     """
     Searches with Brave.
@@ -71,40 +46,40 @@ class Brave:
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "images", "page",
     })  # fmt: skip
-    limits: ClassVar[Limits] = Limits(results_per_request=20, results=200, query_length=400, query_words=50)
-    countries: ClassVar[Mapping[str, str]] = codes(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=20, results=200, query_length=400, query_words=50)
+    countries: ClassVar[Mapping[str, str]] = kit.codes(
         "AR AU AT BE BR CA CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE CH TR TW US ZA"
     )
-    languages: ClassVar[Mapping[str, str]] = codes(
+    languages: ClassVar[Mapping[str, str]] = kit.codes(
         "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi hu is it ja=jp kn ko lv lt ms "
         "ml mr nb pl pt=pt-pt pt-pt pt-br pa ro ru sr sk sl es sv ta te th tr uk vi"
     )
-    about: ClassVar[Service] = Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://api-dashboard.search.brave.com/app/documentation/web-search/get-started",),
         signup_url="https://api-dashboard.search.brave.com/register",
         free_allowance="USD 5 of credit a month, about 1,000 searches; needs a card",
         price="USD 5 per 1,000 requests",
-        prices=(Price(usd=0.005, by_request=True),),
+        prices=(kit.Price(usd=0.005, by_request=True),),
         as_of="2026-09",
         terms="results may not be kept beyond transient use",
     )
     terms_forbid_recording = "its terms do not allow keeping its results"
 
-    api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
-    base_url: BaseUrl = "https://api.search.brave.com/res/v1"
+    api_key: Annotated[kit.Key, kit.Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
+    base_url: kit.BaseUrl = "https://api.search.brave.com/res/v1"
     extra_snippets: bool = False
     goggles: str | None = None
     llm_context: bool = False
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
         if self.llm_context:
             return (yield from self._search_context(query))
         is_news = query.topic == "news"
-        limits = Limits(results_per_request=50, results=500) if is_news else self.limits
+        limits = kit.Limits(results_per_request=50, results=500) if is_news else self.limits
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
             params = {
                 "count": size,
                 "offset": number or None,
@@ -116,48 +91,48 @@ class Brave:
             body = self._body((yield self._request("news/search" if is_news else "web/search", query, params)))
             return self._parse(query, body, size)
 
-        found = yield from collect_pages(query, self, fetch, fixed=query.page > _PAGES, limits=limits)
+        found = yield from kit.collect_pages(query, self, fetch, fixed=query.page > _PAGES, limits=limits)
         return (yield from self._add_images(query, found)) if query.images else found
 
-    def _request(self, endpoint: str, query: SearchQuery, params: dict[str, Any]) -> Request:
+    def _request(self, endpoint: str, query: kit.SearchQuery, params: dict[str, Any]) -> kit.Request:
         parameters = {
             "q": query.text,
-            "country": find_country(query, self),
-            "search_lang": find_language(query, self),
+            "country": kit.find_country(query, self),
+            "search_lang": kit.find_language(query, self),
             "freshness": date_span(query, _FRESHNESS),
             "goggles": self._goggles(query) or None,
             **params,
         }
-        params = with_extra(parameters, query)
+        params = kit.with_extra(parameters, query)
         if isinstance(goggles := params.get("goggles"), list):
             params["goggles"] = _join_goggles(goggles)
         url, headers = f"{self.base_url}/{endpoint}", {"X-Subscription-Token": self.api_key.get_secret_value()}
         headers["Accept"] = "application/json"
         if len(str(params.get("goggles", ""))) > _LONG:
-            return Request(method="POST", url=url, json=params, headers=headers)
-        return Request(url=url, params=params, headers=headers)
+            return kit.Request(method="POST", url=url, json=params, headers=headers)
+        return kit.Request(url=url, params=params, headers=headers)
 
-    def _goggles(self, query: SearchQuery) -> list[str]:
+    def _goggles(self, query: kit.SearchQuery) -> list[str]:
         """Return the domain filters as rules of a Goggle, and that of the caller: https://search.brave.com/help/goggles."""
         rules = [f"$discard,site={domain}" for domain in query.blocked_domains]
         if query.allowed_domains:
             rules += ["$discard", *(f"$boost,site={domain}" for domain in query.allowed_domains)]
         return [*rules, self.goggles] if self.goggles else rules
 
-    def _parse(self, query: SearchQuery, body: dict[str, Any], size: int) -> tuple[SearchResponse, bool]:
+    def _parse(self, query: kit.SearchQuery, body: dict[str, Any], size: int) -> tuple[kit.SearchResponse, bool]:
         """Return a page, and whether there is another. News are at the top; ``web`` is absent if it has no results."""
         is_news = query.topic == "news"
         is_whole = is_news or "results" in body
         items, notes = take_results(body, self.name, "results" if is_whole else "web.results")
         is_empty = not is_whole and body.get("web") is None and body.get("type") == "search"
-        results = parse_results(
+        results = kit.parse_results(
             items, self.name, snippet="description", published="page_age", content=partial(_passages, "extra_snippets"),
             markup="html",
         )  # fmt: skip
-        about = as_object(body.get("query"))
-        altered = as_text(about.get("altered"))
+        about = kit.as_object(body.get("query"))
+        altered = kit.as_text(about.get("altered"))
         corrected = ("brave corrected the spelling of the query: see suggestions",) if altered else ()
-        response = SearchResponse(
+        response = kit.SearchResponse(
             query=query.text,
             results=results,
             provider=self.name,
@@ -168,7 +143,7 @@ class Brave:
         says = about and not is_news  # news never do, and of the web only "yes" is written out
         return response, bool(about.get("more_results_available")) if says else len(results) >= size
 
-    def _search_context(self, query: SearchQuery) -> Flow[SearchResponse]:
+    def _search_context(self, query: kit.SearchQuery) -> kit.Flow[kit.SearchResponse]:
         """https://api-dashboard.search.brave.com/app/documentation/llm-context."""
         if unsupported := [option for option in _NOT_IN_CONTEXT if option in query.requested()]:
             message = f"brave: llm_context has no {', '.join(unsupported)}"
@@ -176,20 +151,20 @@ class Brave:
         count = min(query.limit, 50)
         params = {"count": count, "maximum_number_of_urls": count}
         body = self._body((yield self._request("llm/context", query, params)))
-        sources = as_object(body.get("sources"))
+        sources = kit.as_object(body.get("sources"))
 
         def published(item: Any) -> Any:
             """Return the second of ``["Monday, May 4, 2026", "2026-05-04", "200 days ago"]``."""
-            age = as_object(sources.get(str(item.get("url")))).get("age")
+            age = kit.as_object(sources.get(str(item.get("url")))).get("age")
             return age[1] if isinstance(age, list) and len(age) > 1 else None
 
         items, notes = take_results(body, self.name, "grounding.generic")
         texts = partial(_passages, "snippets")
-        results = parse_results(items, self.name, snippet=texts, content=texts, published=published, markup="html")
+        results = kit.parse_results(items, self.name, snippet=texts, content=texts, published=published, markup="html")
         results = tuple(one.model_copy(update={"snippet": one.snippet[:_SNIPPET]}) for one in results)
-        return SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body)
+        return kit.SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body)
 
-    def _add_images(self, query: SearchQuery, found: SearchResponse) -> Flow[SearchResponse]:
+    def _add_images(self, query: kit.SearchQuery, found: kit.SearchResponse) -> kit.Flow[kit.SearchResponse]:
         """Add the images of another request; if it fails, a note says so, since the results are paid for."""
         safe = "off" if query.safe_search == "off" else "strict"  # it has only these
         plain = query.without("time_range", "after", "before", "allowed_domains", "blocked_domains", "extra")
@@ -200,12 +175,12 @@ class Brave:
         except ServiceError as error:
             return found.with_notes(f"brave failed to find images ({error.code})", partial=True)
         where = ("properties.url", "thumbnail.src")  # of the image itself
-        images = parse_images(body.get("results"), url=where, description=_title, page_url="url")
+        images = kit.parse_images(body.get("results"), url=where, description=_title, page_url="url")
         return found.model_copy(update={"images": images})
 
-    def _body(self, response: Response) -> dict[str, Any]:
+    def _body(self, response: kit.Response) -> dict[str, Any]:
         is_firewall = response.status == 403 and as_json(response) is None  # and not its API
-        return decode(response, self, kind=_kind, meanings={403: Blocked} if is_firewall else None)
+        return kit.decode(response, self, kind=_kind, meanings={403: Blocked} if is_firewall else None)
 
 
 def _join_goggles(goggles: list[str]) -> str | list[str]:
@@ -217,8 +192,10 @@ def _join_goggles(goggles: list[str]) -> str | list[str]:
 
 
 def _kind(body: Any) -> type[ServiceError] | None:
-    problem = as_object(as_object(body).get("error")) or next(iter(as_objects(as_object(body).get("errors"))), {})
-    code, meta = as_text(problem.get("code")), as_object(problem.get("meta"))
+    problem = kit.as_object(kit.as_object(body).get("error")) or next(
+        iter(kit.as_objects(kit.as_object(body).get("errors"))), {}
+    )
+    code, meta = kit.as_text(problem.get("code")), kit.as_object(problem.get("meta"))
     if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or "subscription-token" in str(meta):
         return AuthenticationError
     return QuotaExhausted if code == "QUOTA_LIMITED" or _is_used_up(meta) else None

@@ -17,9 +17,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from websearch_core import provider as kit
 from websearch_core.errors import Blocked, NeedsBrowser, UnsupportedContent
 from websearch_core.flow import Call
-from websearch_core.provider import Env, Flow, FoundFile, Page, Request, Response, check_response, provider
 from websearch_core.provider._obstacles import needs_scripts
 from websearch_core.provider._reading import complete_page, parse_response
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
@@ -33,7 +33,7 @@ from .._text.media_types import HTML
 from ..errors import ConfigurationError
 
 
-@provider
+@kit.provider
 class Browser:
     """
     Reads pages with a browser.
@@ -58,13 +58,13 @@ class Browser:
     opens_pages = True
     helps_after = (NeedsBrowser, Blocked)
 
-    browser_path: Annotated[Path | None, Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")] = None
+    browser_path: Annotated[Path | None, kit.Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")] = None
     sandbox: bool = True
-    max_bytes: Annotated[int, Field(ge=1), FoundFile(at_most=10 * 2**20)] = 10 * 2**20
-    max_traffic: Annotated[int, Field(ge=1), FoundFile(at_most=20 * 2**20)] = 20 * 2**20
-    max_requests: Annotated[int, Field(ge=1), FoundFile(at_most=500)] = 500
+    max_bytes: Annotated[int, Field(ge=1), kit.FoundFile(at_most=10 * 2**20)] = 10 * 2**20
+    max_traffic: Annotated[int, Field(ge=1), kit.FoundFile(at_most=20 * 2**20)] = 20 * 2**20
+    max_requests: Annotated[int, Field(ge=1), kit.FoundFile(at_most=500)] = 500
     memory: Annotated[int, Field(ge=128)] = 640
-    pages_at_once: Annotated[int, Field(ge=1), FoundFile(at_most=4)] = 4
+    pages_at_once: Annotated[int, Field(ge=1), kit.FoundFile(at_most=4)] = 4
     images: bool = False
     screenshot: bool = False
     pdf: bool = False
@@ -78,33 +78,33 @@ class Browser:
             return str(error)
         return None
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
         asked = url + current_call().choices.route
-        response: Response = yield Request(
+        response: kit.Response = yield kit.Request(
             url=asked, max_bytes=self.max_bytes, guarded=True, transport=self._make_renderer()
         )
         here = response.url or url
-        check_response(response, self)
+        kit.check_response(response, self)
         if response.media_type and response.media_type not in HTML:
             return (yield from self._read_file(url, here))
-        page: Page = yield Call(self._parse, response, current_call().choices, url)
+        page: kit.Page = yield Call(self._parse, response, current_call().choices, url)
         page = complete_page(self, page, response, url, here)
         page = yield from add_transcripts(self, page, response, self._fetch_transcript)
         if not isinstance(response, Rendered):
             return page
         return page.model_copy(update={"rendered": True, "files": dict(response.files)}).with_notes(*response.notes)
 
-    def _fetch_transcript(self, url: str) -> Flow[tuple[Response, str]]:
+    def _fetch_transcript(self, url: str) -> kit.Flow[tuple[kit.Response, str]]:
         """Request a transcript where the page says that it is, without the browser."""
-        response: Response = yield Request(url=url, max_bytes=min(self.max_bytes, MAX_BYTES), guarded=True)
+        response: kit.Response = yield kit.Request(url=url, max_bytes=min(self.max_bytes, MAX_BYTES), guarded=True)
         return response, url
 
-    def _read_file(self, url: str, here: str) -> Flow[Page]:
+    def _read_file(self, url: str, here: str) -> kit.Flow[kit.Page]:
         """Read what a browser would download or show in a viewer of its own."""
-        response: Response = yield Request(url=here, max_bytes=self.max_bytes, guarded=True)
-        check_response(response, self)
-        page: Page = yield Call(parse_response, self, response, url, here, self.max_bytes, isolate=None)
+        response: kit.Response = yield kit.Request(url=here, max_bytes=self.max_bytes, guarded=True)
+        kit.check_response(response, self)
+        page: kit.Page = yield Call(parse_response, self, response, url, here, self.max_bytes, isolate=None)
         return page
 
     def _make_renderer(self) -> Renderer:
@@ -125,7 +125,7 @@ class Browser:
             pages_at_once=self.pages_at_once,
         )
 
-    def _parse(self, response: Response, choices: Choices, asked: str) -> Page:
+    def _parse(self, response: kit.Response, choices: Choices, asked: str) -> kit.Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
         from ..reading import read_html
 
@@ -137,7 +137,7 @@ class Browser:
             comments=choices.comments,
             reviews=choices.reviews,
         )
-        check_response(response, self, page.content, asked)
+        kit.check_response(response, self, page.content, asked)
         if not page.content.strip():
             raise UnsupportedContent("browser read failed: the page has no text", provider=self.name)
         if needs_scripts(page.content, b"<script>"):  # it had the scripts that it asks for

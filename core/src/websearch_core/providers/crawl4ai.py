@@ -17,27 +17,9 @@ from importlib.util import find_spec
 from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser, ServiceError
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Page,
-    Request,
-    Response,
-    Service,
-    as_object,
-    as_objects,
-    decode,
-    page_error,
-    parse_page,
-    post_json,
-    provider,
-    time_left,
-)
 from websearch_core.provider._http import bearer, find_kind, unexpected_format
 from websearch_core.provider._reading import as_links
 
@@ -50,7 +32,7 @@ _FIT = {
 }
 
 
-@provider
+@kit.provider
 class Crawl4ai:
     """
     Reads pages with Crawl4AI.
@@ -66,16 +48,16 @@ class Crawl4ai:
     name = "crawl4ai"
     label = "Crawl4AI"
     helps_after = (NeedsBrowser, Blocked)
-    about: ClassVar[Service] = Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://docs.crawl4ai.com/core/docker-deployment/", "https://docs.crawl4ai.com/api/crawl-result/"),
         free_allowance="free software: you run it",
         price="free",
-        prices=FREE,
+        prices=kit.FREE,
         as_of="2026-11",
     )
 
-    base_url: BaseUrl | None = None
-    api_key: Annotated[Key | None, Env("CRAWL4AI_API_TOKEN")] = None
+    base_url: kit.BaseUrl | None = None
+    api_key: Annotated[kit.Key | None, kit.Env("CRAWL4AI_API_TOKEN")] = None
     content: Literal["fit", "raw"] = "fit"
     max_length: int = 2_000_000
 
@@ -88,41 +70,41 @@ class Crawl4ai:
         """Return why it cannot be used yet: there is neither a server nor the library."""
         return None if self.base_url or find_spec("crawl4ai") else MISSING
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
         if problem := self.problem():
             raise ConfigurationError(problem)
-        response: Response = yield self._ask_server(url) if self.base_url else self._ask_library(url)
-        body = decode(response, self, verb="read", kind=_kind)
-        result = next(iter(as_objects(body.get("results"))), None)
+        response: kit.Response = yield self._ask_server(url) if self.base_url else self._ask_library(url)
+        body = kit.decode(response, self, verb="read", kind=_kind)
+        result = next(iter(kit.as_objects(body.get("results"))), None)
         if result is None:
             raise unexpected_format(self.name, "read")
         return self._page(result, url)
 
-    def _ask_server(self, url: str) -> Request:
+    def _ask_server(self, url: str) -> kit.Request:
         run = {"cache_mode": "bypass", "page_timeout": self._milliseconds()}
         if self.content == "fit":
             run["markdown_generator"] = _FIT
         payload = {"urls": [serialize(url)], "crawler_config": {"type": "CrawlerRunConfig", "params": run}}
-        return post_json(self, "crawl", payload, headers=bearer(self.api_key) if self.api_key else {}, target=url)
+        return kit.post_json(self, "crawl", payload, headers=bearer(self.api_key) if self.api_key else {}, target=url)
 
-    def _ask_library(self, url: str) -> Request:
+    def _ask_library(self, url: str) -> kit.Request:
         crawler = Crawler(fit=self.content == "fit", milliseconds=self._milliseconds(), max_length=self.max_length)
-        return Request(url=url, guarded=True, transport=crawler)
+        return kit.Request(url=url, guarded=True, transport=crawler)
 
     def _milliseconds(self) -> int:
         """Return how long the browser may take, in whole seconds, which is less than we wait."""
-        left = time_left()
+        left = kit.time_left()
         return max(1, int(left * 0.8) if isfinite(left) else _MAX_SECONDS) * 1000
 
-    def _page(self, result: dict[str, Any], url: str) -> Page:
+    def _page(self, result: dict[str, Any], url: str) -> kit.Page:
         status, words = result.get("status_code"), result.get("error_message")
         if result.get("success") is not True or (isinstance(status, int) and status >= 400):
-            raise page_error(self, status=status, detail=words)
-        about, versions = as_object(result.get("metadata")), as_object(result.get("markdown"))
+            raise kit.page_error(self, status=status, detail=words)
+        about, versions = kit.as_object(result.get("metadata")), kit.as_object(result.get("markdown"))
         text = versions.get("fit_markdown") if self.content == "fit" else versions.get("raw_markdown")
         cut = result.get("truncated") is True
-        return parse_page(
+        return kit.parse_page(
             self,
             url,
             text or versions.get("raw_markdown"),
@@ -143,9 +125,9 @@ class Crawl4ai:
 
 def _kind(body: Any) -> type[ServiceError] | None:
     """Return what a failure of the server means for the page: it answers 500 if it could not read the only page."""
-    return find_kind(as_object(body).get("detail"), {"anti-bot": Blocked})
+    return find_kind(kit.as_object(body).get("detail"), {"anti-bot": Blocked})
 
 
 def _links(value: Any) -> tuple[str, ...]:
-    groups = as_object(value)
-    return as_links([one.get("href") for name in ("internal", "external") for one in as_objects(groups.get(name))])
+    groups = kit.as_object(value)
+    return as_links([one.get("href") for name in ("internal", "external") for one in kit.as_objects(groups.get(name))])

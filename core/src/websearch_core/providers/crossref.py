@@ -12,34 +12,13 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Limits,
-    Request,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_objects,
-    as_text,
-    check_options,
-    collect_pages,
-    date_range,
-    decode,
-    parse_results,
-    provider,
-    with_extra,
-)
+from websearch_core import provider as kit
 
 _MARKUP = re.compile(r"</?(?:(?:jats|mml):[a-z0-9-]+|italic|bold|sc|title|sec|list|list-item)\b[^<>]*>", re.IGNORECASE)
 _HEADING = re.compile(r"<(jats:)?title>\s*(?:abstract|summary)[.:]?\s*</(?:jats:)?title>", re.IGNORECASE)
 
 
-@provider
+@kit.provider
 class Crossref:
     """
     Searches the works that Crossref knows.
@@ -54,30 +33,30 @@ class Crossref:
     options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=10_000)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=10_000)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://api.crossref.org/swagger-ui/index.html",
             "https://www.crossref.org/documentation/retrieve-metadata/rest-api/access-and-authentication/",
         ),
         free_allowance="keyless; faster with an email address",
         price="free; Metadata Plus is for members",
-        prices=FREE,
+        prices=kit.FREE,
         as_of="2026-11",
         terms="Metadata may be kept and shown; abstracts may be under copyright.",
     )
 
-    api_key: Annotated[Key | None, Env("CROSSREF_API_KEY")] = None
-    base_url: BaseUrl = "https://api.crossref.org"
+    api_key: Annotated[kit.Key | None, kit.Env("CROSSREF_API_KEY")] = None
+    base_url: kit.BaseUrl = "https://api.crossref.org"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
             response = yield self._request(query, number * size, size)
-            message = as_object(decode(response, self).get("message"))
-            results = parse_results(
+            message = kit.as_object(kit.decode(response, self).get("message"))
+            results = kit.parse_results(
                 message.get("items"),
                 self.name,
                 title=_title,
@@ -89,12 +68,12 @@ class Crossref:
             )
             total = message.get("total-results")
             more = isinstance(total, int) and (number + 1) * size < total
-            return SearchResponse(query=query.text, results=results, provider=self.name, raw=message), more
+            return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=message), more
 
-        return (yield from collect_pages(query, self, fetch))
+        return (yield from kit.collect_pages(query, self, fetch))
 
-    def _request(self, query: SearchQuery, offset: int, rows: int) -> Request:
-        first, last = date_range(query)
+    def _request(self, query: kit.SearchQuery, offset: int, rows: int) -> kit.Request:
+        first, last = kit.date_range(query)
         dates = [("from-pub-date", first), ("until-pub-date", last)]
         params = {
             "query": query.text,
@@ -103,12 +82,12 @@ class Crossref:
             "filter": [f"{name}:{day}" for name, day in dates if day] or None,
         }
         key = {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
-        return Request(url=f"{self.base_url}/works", params=with_extra(params, query, join=","), headers=key)
+        return kit.Request(url=f"{self.base_url}/works", params=kit.with_extra(params, query, join=","), headers=key)
 
 
 def _first(value: Any) -> str | None:
     """Return the first text: titles of works and journals are lists."""
-    return next(filter(None, map(as_text, value if isinstance(value, list) else [value])), None)
+    return next(filter(None, map(kit.as_text, value if isinstance(value, list) else [value])), None)
 
 
 def _title(item: Mapping[str, Any]) -> str | None:
@@ -117,22 +96,22 @@ def _title(item: Mapping[str, Any]) -> str | None:
 
 
 def _url(item: Mapping[str, Any]) -> Any:
-    doi = as_text(item.get("DOI"))
+    doi = kit.as_text(item.get("DOI"))
     return f"https://doi.org/{doi}" if doi else item.get("URL")
 
 
 def _snippet(item: Mapping[str, Any]) -> str:
     """Return the abstract, without its JATS markup, or where and by whom the work was published."""
-    abstract = as_text(item.get("abstract"))
+    abstract = kit.as_text(item.get("abstract"))
     if abstract:
         return " ".join(_MARKUP.sub(" ", _HEADING.sub("", abstract)).split())
-    facts = [_first(item.get("container-title")), as_text(item.get("publisher"))]
+    facts = [_first(item.get("container-title")), kit.as_text(item.get("publisher"))]
     return ", ".join(filter(None, facts))
 
 
 def _published(item: Mapping[str, Any]) -> str | None:
     """Return the date of publication, whose month and day may be missing: ``{"date-parts": [[2026, 3]]}``."""
-    parts = as_object(item.get("issued")).get("date-parts")
+    parts = kit.as_object(item.get("issued")).get("date-parts")
     day = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
     return "-".join(f"{part:02}" for part in day[:3] if isinstance(part, int)) or None
 
@@ -140,8 +119,8 @@ def _published(item: Mapping[str, Any]) -> str | None:
 def _authors(item: Mapping[str, Any]) -> list[str]:
     """Return the names of the authors: people have a given and a family name, organizations a name."""
     return [
-        " ".join(filter(None, (as_text(one.get("given")), as_text(one.get("family")))))
-        or as_text(one.get("name"))
+        " ".join(filter(None, (kit.as_text(one.get("given")), kit.as_text(one.get("family")))))
+        or kit.as_text(one.get("name"))
         or ""
-        for one in as_objects(item.get("author"))
+        for one in kit.as_objects(item.get("author"))
     ]

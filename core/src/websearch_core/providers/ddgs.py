@@ -19,6 +19,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from websearch_core import provider as kit
 from websearch_core.errors import (
     ConfigurationError,
     RateLimited,
@@ -28,23 +29,6 @@ from websearch_core.errors import (
     UnsupportedOption,
 )
 from websearch_core.flow import Call
-from websearch_core.provider import (
-    FREE,
-    Env,
-    Flow,
-    Image,
-    Limits,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    check_options,
-    follow_pages,
-    parse_images,
-    parse_results,
-    provider,
-    with_extra,
-    with_sites,
-)
 from websearch_core.provider._http import redact
 
 _MISSING = "ddgs needs the package ddgs: pip install 'websearch-core[ddgs]'"
@@ -68,7 +52,7 @@ _SAFE_SEARCH = {"off": "off", "moderate": "moderate", "strict": "on"}
 _MAX_PAGES = 5
 
 
-@provider
+@kit.provider
 class Ddgs:
     """
     Searches with the library ddgs.
@@ -88,18 +72,18 @@ class Ddgs:
         "page",
     })  # fmt: skip
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    limits: ClassVar[Limits] = Limits(requests_per_second=1)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(requests_per_second=1)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://github.com/deedy5/ddgs",),
         free_allowance="keyless; the engines refuse programs that search often",
         price="free",
-        prices=FREE,
+        prices=kit.FREE,
         as_of="2026-11",
         terms="The engines behind it do not offer their pages to programs.",
     )
 
     backend: str = "auto"
-    proxy: Annotated[SecretStr | None, Env("DDGS_PROXY")] = None
+    proxy: Annotated[SecretStr | None, kit.Env("DDGS_PROXY")] = None
     ca_file: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] | None = None
     timeout: Annotated[int, Field(ge=1)] = 10
 
@@ -107,9 +91,9 @@ class Ddgs:
         """Return why it cannot be used yet: the library is missing."""
         return None if find_spec("ddgs") else _MISSING
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
         kind = "news" if query.topic == "news" else "text"
         fields = {
             "region": _region(query),
@@ -117,18 +101,18 @@ class Ddgs:
             "timelimit": query.time_range and query.time_range[0],
             "backend": self._engines(query, kind, self.backend),
         }
-        options = with_extra(fields, query)
-        images: tuple[Image, ...] = ()
+        options = kit.with_extra(fields, query)
+        images: tuple[kit.Image, ...] = ()
         if query.images:
             more = {"backend": self._engines(query, "images", "auto"), "max_results": query.limit}
             found = yield from self._ask("images", query, {**options, **more})
-            images = parse_images(found, url="image", description="title", page_url="url")[: query.limit]
+            images = kit.parse_images(found, url="image", description="title", page_url="url")[: query.limit]
 
         skip = (query.page - 1) * query.limit
 
-        def fetch(number: int) -> Flow[tuple[SearchResponse, int | None]]:
+        def fetch(number: int) -> kit.Flow[tuple[kit.SearchResponse, int | None]]:
             items = yield from self._ask(kind, query, {**options, "page": number, "max_results": skip + query.limit})
-            results = parse_results(
+            results = kit.parse_results(
                 items,
                 self.name,
                 url="url" if kind == "news" else "href",
@@ -136,16 +120,18 @@ class Ddgs:
                 published="date",
                 author="source" if kind == "news" else lambda _: None,
             )
-            response = SearchResponse(query=query.text, results=results, provider=self.name, images=images, raw=items)
+            response = kit.SearchResponse(
+                query=query.text, results=results, provider=self.name, images=images, raw=items
+            )
             return response, number + 1 if results else None
 
-        answer = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
+        answer = yield from kit.follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
         if not answer.results:
             unsure = "ddgs cannot tell nothing found from engines that refuse to answer"
             return answer.with_notes(unsure, partial=True)
         return answer
 
-    def _engines(self, query: SearchQuery, kind: str, backend: str) -> str:
+    def _engines(self, query: kit.SearchQuery, kind: str, backend: str) -> str:
         """Return the engines for *query*: those of *backend* that know all of its options."""
         asked = {
             "time_range": query.time_range,
@@ -165,11 +151,11 @@ class Ddgs:
             raise UnsupportedOption(message, options=options, provider=self.name)
         return ",".join(sorted(left))
 
-    def _ask(self, kind: str, query: SearchQuery, options: dict[str, Any]) -> Flow[list[dict[str, Any]]]:
+    def _ask(self, kind: str, query: kit.SearchQuery, options: dict[str, Any]) -> kit.Flow[list[dict[str, Any]]]:
         proxy = self.proxy.get_secret_value() if self.proxy else None
         client = {"proxy": proxy, "timeout": self.timeout, "verify": str(self.ca_file) if self.ca_file else True}
         try:
-            found: list[dict[str, Any]] = yield Call(_search, kind, with_sites(query), options, client)
+            found: list[dict[str, Any]] = yield Call(_search, kind, kit.with_sites(query), options, client)
         except _Failed as failure:
             words = redact(str(failure), self)
             message = f"ddgs search failed: {failure.kind.code.replace('_', ' ')}"
@@ -221,7 +207,7 @@ def _search(kind: str, words: str, options: dict[str, Any], client: dict[str, An
     return found
 
 
-def _region(query: SearchQuery) -> str | None:
+def _region(query: kit.SearchQuery) -> str | None:
     """Return the region as the library writes it: ``uk-en``; it has no language or country alone."""
     if query.country is None and query.language is None:
         return None

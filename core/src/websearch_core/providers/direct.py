@@ -24,6 +24,7 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
 
+from websearch_core import provider as kit
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._runtime.scope import Choices, current_call
 from websearch_core._text.media_types import HTML, MARKDOWN
@@ -37,17 +38,6 @@ from websearch_core.errors import (
     UnsupportedContent,
 )
 from websearch_core.flow import Call
-from websearch_core.provider import (
-    Flow,
-    FoundFile,
-    Page,
-    Request,
-    Response,
-    check_response,
-    error_for,
-    provider,
-    time_left,
-)
 from websearch_core.provider._obstacles import needs_scripts
 from websearch_core.provider._reading import parse_response
 from websearch_core.provider._stubs import find_stub, says_the_same
@@ -71,7 +61,7 @@ _SILENT = "the page has no content without running its scripts; try another sour
 _MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 
-@provider
+@kit.provider
 class Direct:
     """
     Reads pages without a service.
@@ -100,8 +90,8 @@ class Direct:
     name = "direct"
     opens_pages = True
 
-    max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
-    max_redirects: Annotated[int, FoundFile(at_most=5)] = 5
+    max_bytes: Annotated[int, kit.FoundFile(at_most=10 * 2**20)] = 10 * 2**20
+    max_redirects: Annotated[int, kit.FoundFile(at_most=5)] = 5
     allow_downgrade: bool = False
     user_agent: str | None = None
     links: Literal["keep", "text", "drop"] = "keep"
@@ -112,7 +102,7 @@ class Direct:
     isolate: bool | None = None
     processes: Annotated[int, Field(ge=1)] | None = None
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
         if not self.prefer_markdown or current_call().choices.menus:
             return (yield from self._read(url, _HTML_FIRST))
@@ -121,13 +111,13 @@ class Direct:
             return (yield from self._html(response, url, here))
         return (yield from self._markdown(response, url, here))
 
-    def _read(self, url: str, accept: str) -> Flow[Page]:
+    def _read(self, url: str, accept: str) -> kit.Flow[kit.Page]:
         response, here = yield from self._fetch(url, accept)
         return (yield from self._html(response, url, here))
 
-    def _markdown(self, response: Response, url: str, here: str) -> Flow[Page]:
+    def _markdown(self, response: kit.Response, url: str, here: str) -> kit.Flow[kit.Page]:
         """Return the Markdown that the site offers; if it does not say what the page says, ask for HTML instead."""
-        page: Page | None = None
+        page: kit.Page | None = None
         try:
             page = yield from self._page(response, url, here)
             stub = find_stub(page.title, page.content)
@@ -138,7 +128,7 @@ class Direct:
         if page and (not stub or _MARKDOWN_FILE.search(urlsplit(here).path)):
             return page
         try:
-            other: Page = yield from self._read(url, _HTML_FIRST)
+            other: kit.Page = yield from self._read(url, _HTML_FIRST)
         except ServiceError:
             if page and stub == "says next to nothing":  # but something, and the HTML not even that
                 return page
@@ -147,20 +137,20 @@ class Direct:
             return other
         return other.with_notes(f"the Markdown that the site offers {stub}: this is its HTML")
 
-    def _html(self, response: Response, url: str, here: str) -> Flow[Page]:
+    def _html(self, response: kit.Response, url: str, here: str) -> kit.Flow[kit.Page]:
         """Return the page with its transcripts, or the Markdown that it names as its alternate."""
-        page: Page = yield from self._page_or_alternate(response, url, here)
+        page: kit.Page = yield from self._page_or_alternate(response, url, here)
         return (yield from add_transcripts(self, page, response, self._fetch_transcript))
 
-    def _fetch_transcript(self, url: str) -> Flow[tuple[Response, str]]:
+    def _fetch_transcript(self, url: str) -> kit.Flow[tuple[kit.Response, str]]:
         return (yield from self._fetch(url, _ANY, most=min(self.max_bytes, MAX_BYTES)))
 
-    def _page_or_alternate(self, response: Response, url: str, here: str) -> Flow[Page]:
+    def _page_or_alternate(self, response: kit.Response, url: str, here: str) -> kit.Flow[kit.Page]:
         """Return the page, or the Markdown that it names as its alternate, if that says what the page says."""
         there: str | None = yield from self._find_alternate(response, here)
         if not there:
             return (yield from self._page(response, url, here))
-        page: Page | NeedsBrowser
+        page: kit.Page | NeedsBrowser
         try:
             page = yield from self._page(response, url, here)
         except NeedsBrowser as error:
@@ -169,14 +159,14 @@ class Direct:
         if isinstance(page, NeedsBrowser):
             if markdown is None:
                 raise page
-            page = Page(url=url, final_url=here)
+            page = kit.Page(url=url, final_url=here)
         elif markdown is None or not (yield Call(says_the_same, markdown.content, page.content)):
             return page.with_notes("the Markdown that the page names could not be used: this is its HTML")
         known = {name: fact for name in _FACTS if (fact := getattr(page, name))}
         markdown = markdown.model_copy(update={"url": url, "final_url": here, **known})
         return markdown.with_notes("this is the Markdown that the page names as its alternate")
 
-    def _find_alternate(self, response: Response, here: str) -> Flow[str | None]:
+    def _find_alternate(self, response: kit.Response, here: str) -> kit.Flow[str | None]:
         if not self.follow_alternates or response.status >= 300 or response.media_type not in {"", *HTML}:
             return None
         if current_call().choices.menus or (b"markdown" not in response.content and "link" not in response.headers):
@@ -184,15 +174,15 @@ class Direct:
         found: str | None = yield Call(_parse_links, response, here)
         return found
 
-    def _alternate(self, there: str) -> Flow[Page | None]:
+    def _alternate(self, there: str) -> kit.Flow[kit.Page | None]:
         """Return the Markdown at *there*, or None if that says nothing; in at most half of the time left."""
         try:
-            with time_limit(time_left() / 2):
+            with time_limit(kit.time_left() / 2):
                 response, final = yield from self._fetch(there, _MARKDOWN_FIRST, origin=find_origin(there))
                 if response.media_type == "text/plain":  # the page says that it is Markdown
                     kind = response.headers["content-type"].lower().replace("plain", "markdown", 1)
                     response = replace(response, headers={**response.headers, "content-type": kind})
-                page: Page = yield from self._page(response, there, final)
+                page: kit.Page = yield from self._page(response, there, final)
         except (ServiceError, UnsafeURL, DisallowedByRobots):
             return None
         is_text = page.media_type in {"text/plain", *MARKDOWN}
@@ -200,11 +190,11 @@ class Direct:
 
     def _fetch(
         self, url: str, accept: str, origin: Origin | None = None, most: int | None = None
-    ) -> Flow[tuple[Response, str]]:
+    ) -> kit.Flow[tuple[kit.Response, str]]:
         """Fetch *url*, and return the response with the URL that redirects led to, within *origin* if it is given."""
         here = url
         for _ in range(self.max_redirects + 1):
-            response: Response = yield self._request(here, accept, most)
+            response: kit.Response = yield self._request(here, accept, most)
             there: str | None = yield from self._find_next(response, here)
             if there is None:
                 return response, here
@@ -213,19 +203,19 @@ class Direct:
                 raise UnsafeURL("the Markdown of the page redirects to another site")
         raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
 
-    def _request(self, url: str, accept: str, most: int | None) -> Request:
+    def _request(self, url: str, accept: str, most: int | None) -> kit.Request:
         headers = {"Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
         if self.user_agent:
             headers["User-Agent"] = self.user_agent
-        return Request(url=url, headers=headers, max_bytes=most or self.max_bytes, guarded=True)
+        return kit.Request(url=url, headers=headers, max_bytes=most or self.max_bytes, guarded=True)
 
-    def _find_next(self, response: Response, here: str) -> Flow[str | None]:
+    def _find_next(self, response: kit.Response, here: str) -> kit.Flow[str | None]:
         """Return where the response leads, by its status or by a page that does nothing else; None if nowhere."""
         there: str | None
         if response.status in _REDIRECTS:
             there = response.headers.get("location", "")
             if not there:
-                raise error_for(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
+                raise kit.error_for(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
         elif not _may_send_on(response):
             return None
         else:
@@ -242,13 +232,13 @@ class Direct:
             raise UnsafeURL("the page redirects from https to http")
         return there
 
-    def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
-        page: Page = yield Call(self._parse, response, url, here, current_call().choices)
+    def _page(self, response: kit.Response, url: str, here: str) -> kit.Flow[kit.Page]:
+        page: kit.Page = yield Call(self._parse, response, url, here, current_call().choices)
         return page
 
-    def _parse(self, response: Response, url: str, here: str, choices: Choices) -> Page:
+    def _parse(self, response: kit.Response, url: str, here: str, choices: Choices) -> kit.Page:
         """Parse the page, off the event loop: a long one is searched for marks of challenges, too."""
-        check_response(response, self)
+        kit.check_response(response, self)
         page = parse_response(
             self,
             response,
@@ -265,7 +255,7 @@ class Direct:
             self._check_obstacles(response, page, url, choices.route)
         return page
 
-    def _parse_refresh(self, response: Response, url: str, choices: Choices) -> str | None:
+    def _parse_refresh(self, response: kit.Response, url: str, choices: Choices) -> str | None:
         """Return where the page sends its visitors within seconds, if it has nothing else to say."""
         from ..reading import find_refresh
 
@@ -279,28 +269,28 @@ class Direct:
             return None
         return find_refresh(response.content, url, response.headers.get("content-type"))
 
-    def _check_obstacles(self, response: Response, page: Page, asked: str, route: str) -> None:
+    def _check_obstacles(self, response: kit.Response, page: kit.Page, asked: str, route: str) -> None:
         """Raise what keeps a page that came without an error from being content."""
-        check_response(response, self, page.content, asked)
+        kit.check_response(response, self, page.content, asked)
         if not response.content.strip():
             raise UnsupportedContent("direct read failed: the page is empty", provider=self.name)
         if needs_scripts(page.content, response.content, route):
             raise NeedsBrowser(f"direct read failed: {_SILENT}", provider=self.name, status=response.status)
 
 
-def _may_send_on(response: Response) -> bool:
+def _may_send_on(response: kit.Response) -> bool:
     """Return whether the response may be a page that only leads elsewhere; quick, and rarely wrong."""
     if response.status >= 300 or response.media_type not in {"", *HTML} or len(response.content) > _MAX_GOODBYE_SIZE:
         return False
     return _REFRESH.search(response.content.replace(b"\x00", b"")) is not None
 
 
-def _offers_markdown(response: Response) -> bool:
+def _offers_markdown(response: kit.Response) -> bool:
     """Return whether the site answers with Markdown, or with an error to the request for it."""
     return response.media_type in MARKDOWN or response.status in _REFUSED
 
 
-def _parse_links(response: Response, here: str) -> str | None:
+def _parse_links(response: kit.Response, here: str) -> str | None:
     from ..reading import find_markdown_alternate
 
     headers = response.headers

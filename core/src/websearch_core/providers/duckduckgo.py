@@ -17,28 +17,9 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from websearch_core import provider as kit
 from websearch_core.errors import Blocked, ServiceError, UnsupportedOption
 from websearch_core.flow import Sleep
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Flow,
-    Limits,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    SearchResult,
-    Service,
-    check_options,
-    codes,
-    error_for,
-    follow_pages,
-    parse_results,
-    provider,
-    with_extra,
-    with_sites,
-)
 from websearch_core.provider._dates import date_span
 from websearch_core.provider._http import check_length, quote_commands, unexpected_format
 from websearch_core.provider._languages import match_language
@@ -47,7 +28,7 @@ from websearch_core.provider._results import plain_text
 _TIME = {"day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFE_SEARCH = {"off": "-2", "moderate": "-1", "strict": "1"}
 # Country first; a country's first language is its default, and a language's first country its home.
-_REGIONS = codes(
+_REGIONS = kit.codes(
     "en-US=us-en es-ES=es-es pt-PT=pt-pt fr-FR=fr-fr de-DE=de-de nl-NL=nl-nl it-IT=it-it zh-Hans-CN=cn-zh "
     "zh-Hant-TW=tw-tzh zh-Hant-HK=hk-tzh ja-JP=jp-jp ko-KR=kr-kr ar-SA=xa-ar bg-BG=bg-bg ca-ES=es-ca cs-CZ=cz-cs "
     "da-DK=dk-da de-AT=at-de de-CH=ch-de el-GR=gr-el en-AU=au-en en-CA=ca-en en-GB=uk-en en-ID=id-en en-IE=ie-en "
@@ -65,7 +46,7 @@ _BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140
 _MAX_PAGES = 5
 
 
-@provider
+@kit.provider
 class DuckDuckGo:
     """
     Searches with DuckDuckGo.
@@ -82,27 +63,27 @@ class DuckDuckGo:
         "page",
     })  # fmt: skip
     emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
-    limits: ClassVar[Limits] = Limits(query_length=499, requests_per_second=1)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(query_length=499, requests_per_second=1)
+    about: ClassVar[kit.Service] = kit.Service(
         free_allowance="no allowance is documented: it blocks programs that ask often",
-        prices=FREE,
+        prices=kit.FREE,
         terms="there is no offer for programs",
     )
 
-    base_url: BaseUrl = "https://html.duckduckgo.com"
+    base_url: kit.BaseUrl = "https://html.duckduckgo.com"
     pause: float = 1.0
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, going from page to page as a reader would."""
-        check_options(query, self)
+        kit.check_options(query, self)
         first = self._form(query)
 
-        def fetch(form: dict[str, str]) -> Flow[tuple[SearchResponse, dict[str, str] | None]]:
+        def fetch(form: dict[str, str]) -> kit.Flow[tuple[kit.SearchResponse, dict[str, str] | None]]:
             if form is not first:
                 yield Sleep(self.pause)
             answer = yield self._request(form)
             tree = self._tree(answer)
-            response = SearchResponse(
+            response = kit.SearchResponse(
                 query=query.text,
                 results=_results(tree),
                 provider=self.name,
@@ -113,18 +94,18 @@ class DuckDuckGo:
             return response, _next_form(tree)
 
         skip = (query.page - 1) * query.limit
-        return (yield from follow_pages(query, self, fetch, first, max_pages=_MAX_PAGES, skip=skip))
+        return (yield from kit.follow_pages(query, self, fetch, first, max_pages=_MAX_PAGES, skip=skip))
 
-    def _form(self, query: SearchQuery) -> dict[str, str]:
-        words = quote_commands(with_sites(query), "!")  # a !bang would redirect to another site
+    def _form(self, query: kit.SearchQuery) -> dict[str, str]:
+        words = quote_commands(kit.with_sites(query), "!")  # a !bang would redirect to another site
         check_length(words, self)
         form = {"q": words, "b": "", "kl": _region(query), "df": date_span(query, _TIME, sign="..") or ""}
         if query.safe_search:
             form["kp"] = _SAFE_SEARCH[query.safe_search]
-        return with_extra(form, query)
+        return kit.with_extra(form, query)
 
-    def _request(self, form: dict[str, str]) -> Request:
-        return Request(
+    def _request(self, form: dict[str, str]) -> kit.Request:
+        return kit.Request(
             method="POST",
             url=f"{self.base_url}/html/",
             form=form,
@@ -140,11 +121,11 @@ class DuckDuckGo:
             },
         )
 
-    def _tree(self, response: Response) -> LexborHTMLParser:
+    def _tree(self, response: kit.Response) -> LexborHTMLParser:
         if _CHALLENGE.search(response.content):
-            raise error_for(response, self, hint="a challenge against robots; try again in an hour", kind=Blocked)
+            raise kit.error_for(response, self, hint="a challenge against robots; try again in an hour", kind=Blocked)
         if response.status != 200:
-            raise error_for(response, self, meanings=_MEANINGS)
+            raise kit.error_for(response, self, meanings=_MEANINGS)
         tree = LexborHTMLParser(response.content.decode("utf-8", "replace"))  # invalid bytes fail only when read
         has_results = any(row.css_first(".result__a") for row in tree.css(_ROWS))
         if not has_results and b"No  results" not in response.content and not tree.css(".no-results"):
@@ -152,7 +133,7 @@ class DuckDuckGo:
         return tree
 
 
-def _results(tree: LexborHTMLParser) -> tuple[SearchResult, ...]:
+def _results(tree: LexborHTMLParser) -> tuple[kit.SearchResult, ...]:
     rows = [
         {
             "title": _html(row.css_first(".result__a")),
@@ -162,7 +143,7 @@ def _results(tree: LexborHTMLParser) -> tuple[SearchResult, ...]:
         }
         for row in tree.css(_ROWS)
     ]
-    return parse_results([row for row in rows if row["url"]], DuckDuckGo.name, markup="html")
+    return kit.parse_results([row for row in rows if row["url"]], DuckDuckGo.name, markup="html")
 
 
 def _html(node: LexborNode | None) -> str:
@@ -208,13 +189,13 @@ def _abstract(tree: LexborHTMLParser) -> str | None:
     return plain_text(re.sub(r"<a\b(?:[^<]|<(?!a\b))*?</a>", " ", box.inner_html or ""), "html") or None
 
 
-def _corrections(tree: LexborHTMLParser, query: SearchQuery) -> tuple[str, ...]:
+def _corrections(tree: LexborHTMLParser, query: kit.SearchQuery) -> tuple[str, ...]:
     """Return the queries that the page proposes for a misspelled one."""
     texts = [plain_text(link.inner_html, "html") for link in tree.css("[id*=did_you_mean] a, [class*=spelling] a")]
     return tuple(dict.fromkeys(text for text in texts if text and text.casefold() != query.text.casefold()))
 
 
-def _region(query: SearchQuery) -> str:
+def _region(query: kit.SearchQuery) -> str:
     """Return DuckDuckGo's code for the country and language: ``uk-en``, ``jp-jp``, ``wt-wt`` for anywhere."""
     if query.country is None and query.language is None:
         return "wt-wt"

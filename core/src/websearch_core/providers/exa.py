@@ -14,6 +14,7 @@ from functools import partial
 from html import unescape
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import (
     BadRequest,
@@ -25,37 +26,6 @@ from websearch_core.errors import (
     Unavailable,
     UnsupportedContent,
     WebSearchError,
-)
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    FoundFile,
-    Key,
-    Limits,
-    Page,
-    Price,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_number,
-    as_object,
-    as_objects,
-    as_text,
-    check_options,
-    collect_pages,
-    date_range,
-    decode,
-    drop_none,
-    find_country,
-    page_error,
-    parse_images,
-    parse_page,
-    parse_pages,
-    parse_results,
-    post_json,
-    provider,
-    with_extra,
 )
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._http import as_json, as_texts
@@ -84,7 +54,7 @@ _FAILURES: dict[str, type[ServiceError]] = {
 }
 
 
-@provider
+@kit.provider
 class Exa:
     """
     Searches and reads with Exa.
@@ -111,48 +81,48 @@ class Exa:
     topics: ClassVar[frozenset[str]] = frozenset(_CATEGORIES)
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    limits: ClassVar[Limits] = Limits(
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, pages_per_request=20, requests_per_second=10
     )
-    about: ClassVar[Service] = Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://exa.ai/docs/reference/search", "https://exa.ai/docs/reference/get-contents"),
         signup_url="https://dashboard.exa.ai/api-keys",
         free_allowance="USD 20 once, and USD 10 a month",
         price="USD 7 per 1,000 searches of up to 10 results, USD 1 per 1,000 pages",
-        prices=(Price(verb="search", usd=0.007, size=10), Price(verb="read", usd=0.001, size=1)),
+        prices=(kit.Price(verb="search", usd=0.007, size=10), kit.Price(verb="read", usd=0.001, size=1)),
         as_of="2026-11",
         compared="exa-py 2.28.0, 2026-11-23",
     )
 
-    api_key: Annotated[Key, Env("EXA_API_KEY")]
-    base_url: BaseUrl = "https://api.exa.ai"
+    api_key: Annotated[kit.Key, kit.Env("EXA_API_KEY")]
+    base_url: kit.BaseUrl = "https://api.exa.ai"
     type: Literal["auto", "neural", "lite", "fast", "instant", "deep-lite", "deep", "deep-reasoning"] = "auto"
-    category: Annotated[_Category | None, FoundFile()] = None
-    highlights: Annotated[bool, FoundFile()] = True
+    category: Annotated[_Category | None, kit.FoundFile()] = None
+    highlights: Annotated[bool, kit.FoundFile()] = True
     text: bool = False
     summary: bool = False
     max_age_hours: int | None = None
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        check_options(query, self)
-        return (yield from collect_pages(query, self, partial(self._page, query)))
+        kit.check_options(query, self)
+        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
 
-    def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = with_extra(self._payload(query, size), query)
-        body = decode((yield post_json(self, "search", payload, headers=self._headers())), self, kind=_kind)
+    def _page(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        payload = kit.with_extra(self._payload(query, size), query)
+        body = kit.decode((yield kit.post_json(self, "search", payload, headers=self._headers())), self, kind=_kind)
         items, notes = take_results(body, self.name)
-        unread = [one for one in as_objects(body.get("statuses")) if one.get("status") == "error"]
-        found = SearchResponse(
+        unread = [one for one in kit.as_objects(body.get("statuses")) if one.get("status") == "error"]
+        found = kit.SearchResponse(
             query=query.text,
-            results=parse_results(
+            results=kit.parse_results(
                 items, self.name, snippet=_snippet, content=_content, published="publishedDate", markup="entities"
             ),
             provider=self.name,
-            answer=as_answer(as_object(body.get("output")).get("content")),
+            answer=as_answer(kit.as_object(body.get("output")).get("content")),
             images=_images(items) if query.images else (),
             notes=notes,
-            request_id=as_text(body.get("requestId")),
+            request_id=kit.as_text(body.get("requestId")),
             cost=_cost(body),
             raw=body,
         )
@@ -161,28 +131,28 @@ class Exa:
             found = found.with_notes(missing, partial=True)
         return found, False
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
         return (yield from read_alone(self, url))
 
-    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
         sent = [serialize(url) for url in urls]
-        payload = {"urls": sent, "text": True, **drop_none({"maxAgeHours": self.max_age_hours})}
-        response = yield post_json(self, "contents", payload, headers=self._headers(), target=tuple(urls))
-        problem = as_object(as_json(response)) if response.status >= 400 else {}
+        payload = {"urls": sent, "text": True, **kit.drop_none({"maxAgeHours": self.max_age_hours})}
+        response = yield kit.post_json(self, "contents", payload, headers=self._headers(), target=tuple(urls))
+        problem = kit.as_object(as_json(response)) if response.status >= 400 else {}
         if kind := _FAILURES.get(str(problem.get("tag"))):  # it is the pages', not the service's
-            raise page_error(self, kind=kind, detail=problem.get("error"))
-        body = decode(response, self, verb="read", kind=_kind)
+            raise kit.page_error(self, kind=kind, detail=problem.get("error"))
+        body = kit.decode(response, self, verb="read", kind=_kind)
         results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("statuses"), key="id")
-        return parse_pages(self._read, urls, results, failures, cost=_cost(body))
+        return kit.parse_pages(self._read, urls, results, failures, cost=_cost(body))
 
-    def _read(self, url: str, found: dict[str, Any] | None, status: dict[str, Any] | None) -> Page:
+    def _read(self, url: str, found: dict[str, Any] | None, status: dict[str, Any] | None) -> kit.Page:
         if found is None:  # its failure is a status in a successful answer
-            failure = as_object(as_object(status).get("error"))
+            failure = kit.as_object(kit.as_object(status).get("error"))
             kind = _FAILURES.get(str(failure.get("tag")))
-            raise page_error(self, status=failure.get("httpStatusCode"), kind=kind, detail=failure.get("tag"))
-        return parse_page(
+            raise kit.page_error(self, status=failure.get("httpStatusCode"), kind=kind, detail=failure.get("tag"))
+        return kit.parse_page(
             self,
             url,
             _content(found) or "",
@@ -192,8 +162,8 @@ class Exa:
             published=found.get("publishedDate"),
         )
 
-    def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
-        after = date_range(query)[0]
+    def _payload(self, query: kit.SearchQuery, size: int) -> dict[str, Any]:
+        after = kit.date_range(query)[0]
         contents = {
             "highlights": self.highlights or None,
             "text": self.text or None,
@@ -210,9 +180,9 @@ class Exa:
             "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
             "startPublishedDate": f"{after}T00:00:00.000Z" if after else None,
             "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
-            "userLocation": find_country(query, self),
+            "userLocation": kit.find_country(query, self),
             "moderation": query.safe_search in {"moderate", "strict"} or None,
-            "contents": drop_none(contents) or None,
+            "contents": kit.drop_none(contents) or None,
         }
 
     def _headers(self) -> dict[str, str]:
@@ -221,29 +191,29 @@ class Exa:
 
 def _content(result: Mapping[str, Any]) -> str | None:
     """Return the text of a page, which has the entities of its HTML."""
-    return as_text(unescape(as_text(result.get("text")) or ""))
+    return kit.as_text(unescape(kit.as_text(result.get("text")) or ""))
 
 
 def _snippet(result: Any) -> str:
     return (
         " … ".join(as_texts(result.get("highlights")))
-        or as_text(result.get("summary"))
-        or (as_text(result.get("text")) or "")[:500]
+        or kit.as_text(result.get("summary"))
+        or (kit.as_text(result.get("text")) or "")[:500]
     )
 
 
 def _images(items: Any) -> tuple[Any, ...]:
     found = [
         {"url": image, "title": item.get("title"), "page": item.get("url")}
-        for item in as_objects(items)
-        for image in [item.get("image"), *(as_object(item.get("extras")).get("imageLinks") or [])]
+        for item in kit.as_objects(items)
+        for image in [item.get("image"), *(kit.as_object(item.get("extras")).get("imageLinks") or [])]
     ]
-    return parse_images(found, description="title", page_url="page")
+    return kit.parse_images(found, description="title", page_url="page")
 
 
 def _cost(body: dict[str, Any]) -> float | None:
-    return as_number(as_object(body.get("costDollars")).get("total"))
+    return kit.as_number(kit.as_object(body.get("costDollars")).get("total"))
 
 
 def _kind(body: Any) -> type[ServiceError] | None:
-    return _KINDS.get(str(as_object(body).get("tag")))
+    return _KINDS.get(str(kit.as_object(body).get("tag")))

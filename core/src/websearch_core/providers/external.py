@@ -14,31 +14,18 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, SecretStr
 
+from websearch_core import provider as kit
 from websearch_core.errors import BadResponse, ConfigurationError
 from websearch_core.keys._keys import ApiKey
-from websearch_core.provider import (
-    Env,
-    Flow,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    as_text,
-    check_options,
-    decode,
-    parse_results,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._declare import Destination, check_base_url
 from websearch_core.provider._http import as_json, as_object, bearer
 from websearch_core.provider._results import take_results
 
-_OPTIONS = SearchQuery.model_fields.keys() - {"text", "extra", "unsupported", "max_snippet_chars"}
+_OPTIONS = kit.SearchQuery.model_fields.keys() - {"text", "extra", "unsupported", "max_snippet_chars"}
 _Path = Annotated[str, Field(pattern=r"^([^.\s]+(\.[^.\s]+)*)?$")]
 
 
-@provider
+@kit.provider
 class External:
     """
     Searches with a service that you declare.
@@ -71,7 +58,7 @@ class External:
     options: ClassVar[frozenset[str]] = frozenset()  # an instance has those that it declares
 
     base_url: Annotated[str, AfterValidator(check_base_url), Destination()]  # closed to files that were merely found
-    api_key: Annotated[Annotated[SecretStr, PlainValidator(ApiKey.of)] | None, Env("EXTERNAL_API_KEY")] = None
+    api_key: Annotated[Annotated[SecretStr, PlainValidator(ApiKey.of)] | None, kit.Env("EXTERNAL_API_KEY")] = None
     method: Literal["GET", "POST"] = "GET"
     parameters: Mapping[str, _Path] = field(default_factory=lambda: {"query": "q"}, hash=False)
     constants: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -100,9 +87,9 @@ class External:
             )
         object.__setattr__(self, "options", frozenset(self.parameters) - {"query", "limit"})
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        check_options(query, self)
+        kit.check_options(query, self)
         response = yield self._request(query)
         body = self._body(response)
         *path, key = self.results.split(".")  # without a path, the body is the list
@@ -110,28 +97,28 @@ class External:
             raise BadResponse(f"external search failed: its answer has nothing at {'.'.join(path)}", provider=self.name)
         items, notes = take_results(holder, self.name, key)
         names = ("title", "url", "snippet", "content", "published", "author", "score")
-        return SearchResponse(
+        return kit.SearchResponse(
             query=query.text,
-            results=parse_results(items, self.name, **{name: getattr(self, name) for name in names}),
+            results=kit.parse_results(items, self.name, **{name: getattr(self, name) for name in names}),
             provider=self.name,
-            answer=as_text(_follow(body, self.answer.split("."))),
+            answer=kit.as_text(_follow(body, self.answer.split("."))),
             notes=notes,
             raw=body,
         )
 
-    def _request(self, query: SearchQuery) -> Request:
+    def _request(self, query: kit.SearchQuery) -> kit.Request:
         asked = {"query": query.text, "limit": query.limit, **query.model_dump(mode="json", include=set(self.options))}
         sent: dict[str, Any] = dict(self.constants)
         for name, path in self.parameters.items():
             if name in {"query", "limit"} or name in query.requested():
                 _put(sent, path.split(".") if self.method == "POST" else [path], asked[name])
-        sent = with_extra(sent, query)
+        sent = kit.with_extra(sent, query)
         key = self.api_key.get_secret_value() if self.api_key else ""
         in_url = {self.key_parameter: key} if key and self.key_parameter else {}
         in_header = {} if in_url or not self.api_key else bearer(self.api_key)
         if in_header and self.key_header.lower() != "authorization":
             in_header = {self.key_header: key}
-        return Request(
+        return kit.Request(
             url=self.base_url,
             method=self.method,
             params={} if self.method == "POST" else {name: _as_text(value) for name, value in sent.items()},
@@ -140,10 +127,10 @@ class External:
             secret_params=in_url,
         )
 
-    def _body(self, response: Response) -> Any:
+    def _body(self, response: kit.Response) -> Any:
         """Return the answer: an object, or a list if that is what the declaration says."""
         found = None if self.results or response.truncated or response.status >= 300 else as_json(response)
-        return found if isinstance(found, list) else decode(response, self)
+        return found if isinstance(found, list) else kit.decode(response, self)
 
 
 def _follow(body: Any, path: list[str]) -> Any:

@@ -18,6 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import NonNegativeInt
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import (
     Blocked,
@@ -28,38 +29,6 @@ from websearch_core.errors import (
     TimedOut,
     Unavailable,
     UnsupportedContent,
-)
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    FoundFile,
-    Key,
-    Limits,
-    Page,
-    Price,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_number,
-    as_object,
-    as_text,
-    check_options,
-    collect_pages,
-    decode,
-    drop_none,
-    find_country,
-    is_vendor,
-    page_error,
-    parse_images,
-    parse_page,
-    parse_results,
-    parse_usage,
-    post_json,
-    provider,
-    with_extra,
 )
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._declare import missing_field_error
@@ -81,7 +50,7 @@ _KINDS: dict[str, type[ServiceError]] = {  # by the words of the error, or its c
 }
 
 
-@provider
+@kit.provider
 class Firecrawl:
     """
     Searches and reads with Firecrawl.
@@ -108,8 +77,8 @@ class Firecrawl:
     })  # fmt: skip
     topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.firecrawl.dev/api-reference/endpoint/search",
             "https://docs.firecrawl.dev/api-reference/endpoint/scrape",
@@ -118,47 +87,47 @@ class Firecrawl:
         free_allowance="1,000 credits a month; keyless: a daily allowance per address",
         price="2 credits for 10 results, 1 credit a page; 3,000 credits for USD 16 a month",
         prices=(
-            Price(usd=0, credits=0, when={"keyless": True}),
-            Price(verb="search", credits=12, size=10, when={"scrape": True}),
-            Price(verb="search", credits=2, size=10),
-            Price(verb="read", credits=1, size=1),
+            kit.Price(usd=0, credits=0, when={"keyless": True}),
+            kit.Price(verb="search", credits=12, size=10, when={"scrape": True}),
+            kit.Price(verb="search", credits=2, size=10),
+            kit.Price(verb="read", credits=1, size=1),
         ),
         as_of="2026-08",
         compared="firecrawl-py 4.55.0, 2026-11-23",
     )
 
-    api_key: Annotated[Key | None, Env("FIRECRAWL_API_KEY")] = None
+    api_key: Annotated[kit.Key | None, kit.Env("FIRECRAWL_API_KEY")] = None
     keyless: bool = False
-    base_url: Annotated[BaseUrl, Env("FIRECRAWL_API_URL")] = "https://api.firecrawl.dev"
-    category: Annotated[Literal["developer", "gov", "pdf", "research"] | None, FoundFile()] = None
-    location: Annotated[str | None, FoundFile()] = None
+    base_url: Annotated[kit.BaseUrl, kit.Env("FIRECRAWL_API_URL")] = "https://api.firecrawl.dev"
+    category: Annotated[Literal["developer", "gov", "pdf", "research"] | None, kit.FoundFile()] = None
+    location: Annotated[str | None, kit.FoundFile()] = None
     scrape: bool = False
-    only_main_content: Annotated[bool, FoundFile()] = True
+    only_main_content: Annotated[bool, kit.FoundFile()] = True
     max_age: NonNegativeInt | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
     wait_for: NonNegativeInt | None = None
 
     def __post_init__(self) -> None:
         """Require a key for the vendor's server, unless ``keyless`` is set."""
-        if self.api_key is None and not self.keyless and is_vendor(self):
+        if self.api_key is None and not self.keyless and kit.is_vendor(self):
             raise missing_field_error(type(self), "api_key")
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        check_options(query, self)
-        return (yield from collect_pages(query, self, partial(self._page, query)))
+        kit.check_options(query, self)
+        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
 
-    def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = with_extra(self._payload(query, size), query)
+    def _page(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        payload = kit.with_extra(self._payload(query, size), query)
         if isinstance(payload.get("tbs"), list):
             payload["tbs"] = ",".join(payload["tbs"])
         body = self._body((yield self._request("search", payload)), "search")
         data = body.get("data")
         section = "news" if query.topic == "news" else "web"
         items = (data.get(section) or []) if isinstance(data, dict) else data  # version 1 of the API returns a list
-        found = SearchResponse(
+        found = kit.SearchResponse(
             query=query.text,
-            results=parse_results(
+            results=kit.parse_results(
                 items,
                 self.name,
                 title=("title", "metadata.title"),
@@ -168,15 +137,17 @@ class Firecrawl:
                 published=("date", "metadata.publishedTime"),
             ),
             provider=self.name,
-            images=parse_images(as_object(data).get("images"), url="imageUrl", description="title", page_url="url"),
+            images=kit.parse_images(
+                kit.as_object(data).get("images"), url="imageUrl", description="title", page_url="url"
+            ),
             notes=_warning(body),
-            request_id=as_text(body.get("id")),
-            usage=parse_usage(body, credits="creditsUsed"),
+            request_id=kit.as_text(body.get("id")),
+            usage=kit.parse_usage(body, credits="creditsUsed"),
             raw=body,
         )
         return found, False
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
         payload = {
             "url": serialize(url),
@@ -186,20 +157,20 @@ class Firecrawl:
             "headers": dict(self.headers) or None,
             "waitFor": self.wait_for,
         }
-        body = self._body((yield self._request("scrape", drop_none(payload), target=url)), "read")
-        data = as_object(body.get("data"))
-        about = {name: take_first(value) for name, value in as_object(data.get("metadata")).items()}
-        status = as_number(about.get("statusCode"))
+        body = self._body((yield self._request("scrape", kit.drop_none(payload), target=url)), "read")
+        data = kit.as_object(body.get("data"))
+        about = {name: take_first(value) for name, value in kit.as_object(data.get("metadata")).items()}
+        status = kit.as_number(about.get("statusCode"))
         if status and status >= 400:
-            raise page_error(self, status=status, detail=about.get("error"))
-        return parse_page(
+            raise kit.page_error(self, status=status, detail=about.get("error"))
+        return kit.parse_page(
             self,
             url,
             data.get("markdown"),
             title=about.get("title") or about.get("ogTitle"),
             final_url=about.get("url"),
             media_type=about.get("contentType"),
-            language=as_text(about.get("language")),
+            language=kit.as_text(about.get("language")),
             author=about.get("author"),
             published=about.get("publishedTime") or about.get("article:published_time"),
             modified=about.get("modifiedTime") or about.get("article:modified_time"),
@@ -207,11 +178,11 @@ class Firecrawl:
             site_name=about.get("ogSiteName"),
             links=as_links(data.get("links")),
             status=int(status) if status else None,
-            usage=parse_usage(about, credits="creditsUsed"),
+            usage=kit.parse_usage(about, credits="creditsUsed"),
             notes=_warning(data),
         )
 
-    def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
+    def _payload(self, query: kit.SearchQuery, size: int) -> dict[str, Any]:
         category = _CATEGORIES.get(query.topic, self.category)
         return {
             "query": query.text,
@@ -221,23 +192,23 @@ class Firecrawl:
             "includeDomains": list(query.allowed_domains) or None,
             "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
             "tbs": google_period(query),
-            "country": find_country(query, self),
+            "country": kit.find_country(query, self),
             "location": self.location,
             "safe": query.safe_search in {"moderate", "strict"} or None,
             "scrapeOptions": {"formats": ["markdown"]} if self.scrape else None,
         }
 
-    def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> Request:
+    def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> kit.Request:
         headers = bearer(self.api_key) if self.api_key and not self.keyless else {}
         path = endpoint if self.base_url.endswith("/v2") else f"v2/{endpoint}"
-        return post_json(self, path, payload, headers=headers, target=target)
+        return kit.post_json(self, path, payload, headers=headers, target=target)
 
-    def _body(self, response: Response, verb: str) -> dict[str, Any]:
-        problem = as_object(as_json(response)) if verb == "read" and response.status >= 500 else {}
+    def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:
+        problem = kit.as_object(as_json(response)) if verb == "read" and response.status >= 500 else {}
         if str(problem.get("code")).startswith("SCRAPE_"):  # the failure is the page's, not the service's
-            raise page_error(self, kind=_kind(problem), detail=problem.get("error"))
+            raise kit.page_error(self, kind=_kind(problem), detail=problem.get("error"))
         try:
-            body = decode(response, self, verb=verb, kind=_kind, meanings={200: Unavailable})
+            body = kit.decode(response, self, verb=verb, kind=_kind, meanings={200: Unavailable})
         except RateLimited as error:
             wait = re.search(r"retry after (\d{1,6}) ?s", error.detail or "")
             if wait and error.retry_after is None:
@@ -245,14 +216,14 @@ class Firecrawl:
             raise
         if body.get("success") is not False:
             return body
-        raise page_error(self, kind=_kind(body), detail=body.get("error"))
+        raise kit.page_error(self, kind=_kind(body), detail=body.get("error"))
 
 
 def _kind(body: Any) -> type[ServiceError] | None:
-    problem = as_object(body)
+    problem = kit.as_object(body)
     return find_kind(f"{problem.get('error')} {problem.get('code')}", _KINDS)
 
 
 def _warning(record: dict[str, Any]) -> tuple[str, ...]:
     """Return our own note for a warning: its text may come from the page."""
-    return ("firecrawl: there is a warning about this answer",) if as_text(record.get("warning")) else ()
+    return ("firecrawl: there is a warning about this answer",) if kit.as_text(record.get("warning")) else ()

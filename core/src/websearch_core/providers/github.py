@@ -12,32 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core import provider as kit
 from websearch_core.errors import RateLimited, Unavailable, UnsupportedOption
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Env,
-    Flow,
-    FoundFile,
-    Key,
-    Limits,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_objects,
-    as_text,
-    check_options,
-    collect_pages,
-    date_range,
-    decode,
-    error_for,
-    parse_results,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._http import as_json, find_message
 
 _Kind = Literal["repositories", "code", "issues"]
@@ -46,7 +22,7 @@ _SECONDARY_WAIT = 60.0  # seconds; what GitHub asks for where it names no time
 _DATES: dict[_Kind, str] = {"repositories": "pushed", "issues": "created"}
 
 
-@provider
+@kit.provider
 class GitHub:
     """
     Searches GitHub.
@@ -62,36 +38,36 @@ class GitHub:
     options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"code"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=1000)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=1000)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://docs.github.com/en/rest/search/search",),
         signup_url="https://github.com/settings/personal-access-tokens",
         free_allowance="10 searches a minute without a token, 30 with one, of code 10",
         price="free",
-        prices=FREE,
+        prices=kit.FREE,
         as_of="2026-11",
     )
 
-    api_key: Annotated[Key | None, Env("GITHUB_TOKEN", "GH_TOKEN")] = None
-    base_url: BaseUrl = "https://api.github.com"
-    kind: Annotated[_Kind | None, FoundFile()] = None
+    api_key: Annotated[kit.Key | None, kit.Env("GITHUB_TOKEN", "GH_TOKEN")] = None
+    base_url: kit.BaseUrl = "https://api.github.com"
+    kind: Annotated[_Kind | None, kit.FoundFile()] = None
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
         kind: _Kind = self.kind or ("code" if query.topic == "code" and self.api_key else "repositories")
         words = _words(query, kind)
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
             params = {"q": words, "per_page": size, "page": number + 1 if number else None}
             headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
             if self.api_key:
                 headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
-            response = yield Request(
-                url=f"{self.base_url}/search/{kind}", params=with_extra(params, query), headers=headers
+            response = yield kit.Request(
+                url=f"{self.base_url}/search/{kind}", params=kit.with_extra(params, query), headers=headers
             )
             body = self._body(response)
-            results = parse_results(
+            results = kit.parse_results(
                 body.get("items"),
                 self.name,
                 title=_title,
@@ -105,29 +81,29 @@ class GitHub:
             if is_partial and not results:
                 raise Unavailable("github search failed: it ran out of time", provider=self.name)
             total = body.get("total_count")
-            page = SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
+            page = kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
             if is_partial:
                 page = page.with_notes("github ran out of time: results may be missing", partial=True)
             return page, isinstance(total, int) and (number + 1) * size < total
 
-        return (yield from collect_pages(query, self, fetch))
+        return (yield from kit.collect_pages(query, self, fetch))
 
-    def _body(self, response: Response) -> dict[str, Any]:
+    def _body(self, response: kit.Response) -> dict[str, Any]:
         """Return the answer, or raise the error in it: that the rate limit is reached, GitHub says with 403, too."""
         is_used_up = (
             any(limit.is_exhausted for limit in response.rate_limits) and "x-ratelimit-remaining" in response.headers
         )
         if response.status == 403 and (is_used_up or b"rate limit" in response.content[:2000]):
-            error = error_for(response, self, detail=find_message(as_json(response)), kind=RateLimited)
+            error = kit.error_for(response, self, detail=find_message(as_json(response)), kind=RateLimited)
             resets = [limit.reset for limit in response.rate_limits if limit.reset is not None]
             error.retry_after = error.retry_after or next(iter(resets), _SECONDARY_WAIT)
             raise error
-        return decode(response, self, detail=_detail)
+        return kit.decode(response, self, detail=_detail)
 
 
-def _words(query: SearchQuery, kind: _Kind) -> str:
+def _words(query: kit.SearchQuery, kind: _Kind) -> str:
     """Return the query with the qualifiers that express its options."""
-    first, last = date_range(query)
+    first, last = kit.date_range(query)
     words = query.text
     if first or last:
         if kind not in _DATES:
@@ -141,19 +117,19 @@ def _words(query: SearchQuery, kind: _Kind) -> str:
 
 def _title(item: Mapping[str, Any]) -> Any:
     """Return the name of a repository, the repository and path of a file, or the title of an issue."""
-    if path := as_text(item.get("path")):
-        return f"{as_object(item.get('repository')).get('full_name') or ''}: {path}".removeprefix(": ")
+    if path := kit.as_text(item.get("path")):
+        return f"{kit.as_object(item.get('repository')).get('full_name') or ''}: {path}".removeprefix(": ")
     return item.get("full_name") or item.get("title") or item.get("name")
 
 
 def _snippet(item: Mapping[str, Any]) -> str:
     """Return the description of a repository, the matching lines of a file, or the beginning of an issue."""
-    fragments = [as_text(match.get("fragment")) for match in as_objects(item.get("text_matches"))]
-    return as_text(item.get("description")) or as_text(item.get("body")) or " … ".join(filter(None, fragments))
+    fragments = [kit.as_text(match.get("fragment")) for match in kit.as_objects(item.get("text_matches"))]
+    return kit.as_text(item.get("description")) or kit.as_text(item.get("body")) or " … ".join(filter(None, fragments))
 
 
 def _detail(body: Any) -> Any:
     """Return the message with the reasons in it: ``Validation Failed: The search is longer than 256 characters.``"""
-    message = as_text(as_object(body).get("message")) or ""
-    reasons = [as_text(one.get("message")) for one in as_objects(as_object(body).get("errors"))]
+    message = kit.as_text(kit.as_object(body).get("message")) or ""
+    reasons = [kit.as_text(one.get("message")) for one in kit.as_objects(kit.as_object(body).get("errors"))]
     return ": ".join(filter(None, [message, *reasons]))

@@ -12,31 +12,13 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Flow,
-    FoundFile,
-    Limits,
-    Request,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_text,
-    check_options,
-    collect_pages,
-    date_range,
-    decode,
-    parse_results,
-    provider,
-    with_extra,
-)
+from websearch_core import provider as kit
 from websearch_core.provider._dates import midnight
 
 _TAGS = {"story": "story", "comment": "comment", "any": "(story,comment)"}
 
 
-@provider
+@kit.provider
 class HackerNews:
     """
     Searches Hacker News.
@@ -52,24 +34,24 @@ class HackerNews:
     label = "Hacker News"
     options: ClassVar[frozenset[str]] = frozenset({"time_range", "after", "before", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=1000)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=1000)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://hn.algolia.com/api",),
         free_allowance="keyless: 10,000 requests an hour from one address",
         price="free",
-        prices=FREE,
+        prices=kit.FREE,
         as_of="2026-11",
     )
 
-    base_url: BaseUrl = "https://hn.algolia.com/api/v1"
-    kind: Annotated[Literal["story", "comment", "any"], FoundFile()] = "story"
-    sort: Annotated[Literal["relevance", "date"], FoundFile()] = "relevance"
+    base_url: kit.BaseUrl = "https://hn.algolia.com/api/v1"
+    kind: Annotated[Literal["story", "comment", "any"], kit.FoundFile()] = "story"
+    sort: Annotated[Literal["relevance", "date"], kit.FoundFile()] = "relevance"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
             params = {
                 "query": query.text,
                 "tags": _TAGS[self.kind],
@@ -78,9 +60,9 @@ class HackerNews:
                 "numericFilters": _filters(query) or None,
             }
             path = "search_by_date" if self.sort == "date" else "search"
-            response = yield Request(url=f"{self.base_url}/{path}", params=with_extra(params, query, join=","))
-            body = decode(response, self)
-            results = parse_results(
+            response = yield kit.Request(url=f"{self.base_url}/{path}", params=kit.with_extra(params, query, join=","))
+            body = kit.decode(response, self)
+            results = kit.parse_results(
                 body.get("hits"),
                 self.name,
                 title=("title", "story_title"),
@@ -93,26 +75,26 @@ class HackerNews:
             )
             pages = body.get("nbPages")
             more = isinstance(pages, int) and number + 1 < pages
-            return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
+            return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
 
-        return (yield from collect_pages(query, self, fetch))
+        return (yield from kit.collect_pages(query, self, fetch))
 
 
-def _filters(query: SearchQuery) -> list[str]:
-    first, last = date_range(query)
+def _filters(query: kit.SearchQuery) -> list[str]:
+    first, last = kit.date_range(query)
     bounds = [f"created_at_i>={midnight(first)}"] if first else []
     return bounds + ([f"created_at_i<{midnight(last + timedelta(days=1))}"] if last else [])
 
 
 def _url(hit: Mapping[str, Any]) -> Any:
-    return as_text(hit.get("url")) or (
+    return kit.as_text(hit.get("url")) or (
         f"https://news.ycombinator.com/item?id={hit['objectID']}" if hit.get("objectID") else None
     )
 
 
 def _text(hit: Mapping[str, Any]) -> Any:
     """Return the text of a story or comment; of a story that only links, how it was received."""
-    if text := as_text(hit.get("story_text")) or as_text(hit.get("comment_text")):
+    if text := kit.as_text(hit.get("story_text")) or kit.as_text(hit.get("comment_text")):
         return text
     counts = ((hit.get("points"), "points"), (hit.get("num_comments"), "comments"))
     return ", ".join(f"{count} {what}" for count, what in counts if isinstance(count, int))

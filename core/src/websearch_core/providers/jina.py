@@ -21,38 +21,9 @@ from functools import partial
 from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, ServiceError, TooLarge
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Limits,
-    Page,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_objects,
-    as_text,
-    check_options,
-    collect_pages,
-    decode,
-    find_country,
-    find_language,
-    is_vendor,
-    page_error,
-    parse_page,
-    parse_results,
-    parse_usage,
-    provider,
-    time_left,
-    with_extra,
-    with_sites,
-)
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, bearer
@@ -72,7 +43,7 @@ _WARNINGS = {
 }
 
 
-@provider
+@kit.provider
 class Jina:
     """
     Reads and searches with Jina.
@@ -98,8 +69,8 @@ class Jina:
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
     languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=20)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=20)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://github.com/jina-ai/reader", "https://jina.ai/reader"),
         signup_url="https://jina.ai/api-dashboard",
         free_allowance="keyless: about 20 pages a minute",
@@ -108,9 +79,9 @@ class Jina:
         terms="it keeps a copy of what it reads for other callers, unless private is set",
     )
 
-    api_key: Annotated[Key | None, Env("JINA_API_KEY")] = None
-    base_url: BaseUrl = "https://r.jina.ai"
-    search_url: BaseUrl = "https://s.jina.ai"
+    api_key: Annotated[kit.Key | None, kit.Env("JINA_API_KEY")] = None
+    base_url: kit.BaseUrl = "https://r.jina.ai"
+    search_url: kit.BaseUrl = "https://s.jina.ai"
     private: bool = False
     no_cache: bool = False
     engine: Literal["browser", "direct", "cf-browser-rendering"] | None = None
@@ -119,35 +90,35 @@ class Jina:
     wait_for: str | None = None
     read_results: bool = False
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached; needs a key."""
         if self.api_key is None:
             raise missing_field_error(type(self), "api_key")
-        check_options(query, self)
-        return (yield from collect_pages(query, self, partial(self._results, query), is_short=True))
+        kit.check_options(query, self)
+        return (yield from kit.collect_pages(query, self, partial(self._results, query), is_short=True))
 
-    def _results(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+    def _results(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         payload = {
-            "q": with_sites(query),
+            "q": kit.with_sites(query),
             "num": size,
             "page": number + 1 if number else None,
             "type": "news" if query.topic == "news" else None,
-            "gl": find_country(query, self),
-            "hl": find_language(query, self),
+            "gl": kit.find_country(query, self),
+            "hl": kit.find_language(query, self),
         }
-        answer = yield Request(
+        answer = yield kit.Request(
             method="POST",
             url=f"{self.search_url}/",
-            json=with_extra(payload, query),
+            json=kit.with_extra(payload, query),
             headers=self._headers() | ({} if self.read_results else {"X-Respond-With": "no-content"}),
         )
         response = _with_own_status(answer)
         if response.status == 422 and "No search results" in response.content.decode("utf-8", "replace"):
-            return SearchResponse(query=query.text, provider=self.name), False
-        body = decode(response, self, detail=_detail)
-        page = SearchResponse(
+            return kit.SearchResponse(query=query.text, provider=self.name), False
+        body = kit.decode(response, self, detail=_detail)
+        page = kit.SearchResponse(
             query=query.text,
-            results=parse_results(
+            results=kit.parse_results(
                 body.get("data"),
                 self.name,
                 snippet="description",
@@ -160,21 +131,21 @@ class Jina:
         )
         return page, len(page.results) >= min(size, 10)  # Google's page of ten may have come
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
-        response = yield Request(
+        response = yield kit.Request(
             method="POST",  # in a path, Jina would take the query of the page's URL for its own
             url=f"{self.base_url}/",
             json={"url": serialize(url)},
             headers=self._headers() | self._reading(),
             target=url,
-            judge_target=not is_vendor(self),
+            judge_target=not kit.is_vendor(self),
         )
         return self._page(_with_own_status(response), url)
 
     def _reading(self) -> dict[str, str]:
         """Return the headers that say how to read a page."""
-        left = time_left()  # Jina should give up on a page before we do
+        left = kit.time_left()  # Jina should give up on a page before we do
         headers = {
             "X-Retain-Images": "alt",
             "X-With-Links-Summary": "all",
@@ -191,19 +162,19 @@ class Jina:
         headers = {"Accept": "application/json"} | ({"DNT": "1"} if self.private else {})
         return headers | (bearer(self.api_key) if self.api_key else {})
 
-    def _page(self, response: Response, url: str) -> Page:
+    def _page(self, response: kit.Response, url: str) -> kit.Page:
         problem = as_json(response) if response.status == 422 else {}
-        if as_object(problem).get("status") == _UNREADABLE:
-            raise page_error(self, detail=_detail(problem))
-        body = decode(response, self, verb="read", meanings=_MEANINGS, detail=_detail)
-        data = as_object(body.get("data"))
-        warning = as_text(data.get("warning")) or ""
+        if kit.as_object(problem).get("status") == _UNREADABLE:
+            raise kit.page_error(self, detail=_detail(problem))
+        body = kit.decode(response, self, verb="read", meanings=_MEANINGS, detail=_detail)
+        data = kit.as_object(body.get("data"))
+        warning = kit.as_text(data.get("warning")) or ""
         if status := re.search(r"returned error (\d{3})", warning):
-            raise page_error(self, status=int(status[1]), detail=warning)
+            raise kit.page_error(self, status=int(status[1]), detail=warning)
         text = data.get("content")
         if "captcha" in warning.casefold() and isinstance(text, str) and len(text) < _CHALLENGE_LENGTH:
-            raise page_error(self, kind=Blocked, detail=warning)
-        return parse_page(
+            raise kit.page_error(self, kind=Blocked, detail=warning)
+        return kit.parse_page(
             self,
             url,
             text,
@@ -211,16 +182,16 @@ class Jina:
             final_url=data.get("url"),
             description=data.get("description"),
             published=data.get("publishedTime"),
-            language=as_text(as_object(data.get("metadata")).get("lang")),
+            language=kit.as_text(kit.as_object(data.get("metadata")).get("lang")),
             links=_links(data.get("links")),
-            usage=parse_usage(data.get("usage") or as_object(body.get("meta")).get("usage"), tokens="tokens"),
+            usage=kit.parse_usage(data.get("usage") or kit.as_object(body.get("meta")).get("usage"), tokens="tokens"),
             notes=(f"jina: {_describe_warning(warning)}",) if warning else (),
         )
 
 
-def _with_own_status(response: Response) -> Response:
+def _with_own_status(response: kit.Response) -> kit.Response:
     """Return *response* with the status in its body: a failure may be sent as a success, with 200."""
-    body = as_object(as_json(response))
+    body = kit.as_object(as_json(response))
     code = body.get("code")
     if response.status == 200 and body.get("data") is None and isinstance(code, int) and 400 <= code < 600:
         return replace(response, status=code)
@@ -235,14 +206,14 @@ def _describe_warning(warning: str) -> str:
 
 def _usage(body: dict[str, Any]) -> dict[str, float]:
     """Return the tokens of a search: what it says about all of it, or else about each result."""
-    if total := parse_usage(as_object(body.get("meta")).get("usage"), tokens="tokens"):
+    if total := kit.parse_usage(kit.as_object(body.get("meta")).get("usage"), tokens="tokens"):
         return total
-    parts = [parse_usage(item.get("usage"), tokens="tokens") for item in as_objects(body.get("data"))]
+    parts = [kit.parse_usage(item.get("usage"), tokens="tokens") for item in kit.as_objects(body.get("data"))]
     return {"tokens": sum(part["tokens"] for part in parts if part)} if any(parts) else {}
 
 
 def _detail(body: Any) -> Any:
-    return as_object(body).get("readableMessage") or as_object(body).get("message")
+    return kit.as_object(body).get("readableMessage") or kit.as_object(body).get("message")
 
 
 def _links(links: Any) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import (
     AuthenticationError,
@@ -21,35 +22,6 @@ from websearch_core.errors import (
     TimedOut,
     Unavailable,
     WebSearchError,
-)
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Image,
-    Key,
-    Limits,
-    Page,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_objects,
-    as_text,
-    check_options,
-    collect_pages,
-    date_range,
-    decode,
-    drop_none,
-    find_country,
-    page_error,
-    parse_images,
-    parse_page,
-    parse_pages,
-    parse_results,
-    post_json,
-    provider,
-    with_extra,
 )
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._http import bearer, find_kind, unexpected_format
@@ -64,7 +36,7 @@ _KINDS: dict[str, type[ServiceError]] = {
 _FAILURES: dict[str, type[ServiceError]] = {"timeout": TimedOut, "not_found": PageNotFound}
 
 
-@provider
+@kit.provider
 class Kagi:
     """
     Searches and reads with Kagi.
@@ -82,79 +54,81 @@ class Kagi:
     })  # fmt: skip
     emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
     countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://help.kagi.com/kagi/api/search.html", "https://github.com/kagisearch/kagi-openapi-python"),
         signup_url="https://kagi.com/api",
         price="USD 12 per 1,000 searches",
         as_of="2026-09",
     )
 
-    api_key: Annotated[Key, Env("KAGI_API_KEY", "KAGI_API_TOKEN")]
-    base_url: BaseUrl = "https://kagi.com/api/v1"
+    api_key: Annotated[kit.Key, kit.Env("KAGI_API_KEY", "KAGI_API_TOKEN")]
+    base_url: kit.BaseUrl = "https://kagi.com/api/v1"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
         images = (yield from self._images(query)) if query.images else ()
-        found = yield from collect_pages(query, self, partial(self._page, query), is_short=True)
+        found = yield from kit.collect_pages(query, self, partial(self._page, query), is_short=True)
         return found.model_copy(update={"images": images})
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
         return (yield from read_alone(self, url))
 
-    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to ten pages in one request."""
         sent = [serialize(url) for url in urls]
         payload = {"pages": [{"url": url} for url in sent]}
-        response = yield post_json(self, "extract", payload, headers=bearer(self.api_key), target=tuple(urls))
-        body = decode(response, self, verb="read", kind=_KINDS)
-        failures = as_objects(body.get("errors") or body.get("error"))
+        response = yield kit.post_json(self, "extract", payload, headers=bearer(self.api_key), target=tuple(urls))
+        body = kit.decode(response, self, verb="read", kind=_KINDS)
+        failures = kit.as_objects(body.get("errors") or body.get("error"))
         about = {str(failure.get("location")): failure for failure in failures}
         other = failures[0] if len(failures) == 1 else {}
         reasons = [about.get(f"pages[{n}].url", other) for n in range(len(urls))]
-        return parse_pages(self._read, urls, find_records(sent, body.get("data")), reasons)
+        return kit.parse_pages(self._read, urls, find_records(sent, body.get("data")), reasons)
 
-    def _read(self, url: str, found: dict[str, Any] | None, failure: dict[str, Any]) -> Page:
-        text = as_text(as_object(found).get("markdown"))
+    def _read(self, url: str, found: dict[str, Any] | None, failure: dict[str, Any]) -> kit.Page:
+        text = kit.as_text(kit.as_object(found).get("markdown"))
         if not text:
             code = failure.get("code")
-            raise page_error(self, kind=find_kind(code, _FAILURES), detail=failure.get("message") or code)
-        return parse_page(self, url, text)
+            raise kit.page_error(self, kind=find_kind(code, _FAILURES), detail=failure.get("message") or code)
+        return kit.parse_page(self, url, text)
 
-    def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+    def _page(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         workflow = "news" if query.topic == "news" else "search"
         payload = {**self._payload(query, workflow, size), "page": number + 1 if number else None}
-        body = yield from self._ask(with_extra(payload, query))
+        body = yield from self._ask(kit.with_extra(payload, query))
         data = body["data"]
-        direct = next(iter(as_objects(data.get("direct_answer"))), {})
-        page = SearchResponse(
+        direct = next(iter(kit.as_objects(data.get("direct_answer"))), {})
+        page = kit.SearchResponse(
             query=query.text,
-            results=parse_results(data.get(workflow) or [], self.name, published="time", markup="html"),
+            results=kit.parse_results(data.get(workflow) or [], self.name, published="time", markup="html"),
             provider=self.name,
             answer=plain_text(direct.get("snippet"), "html") or plain_text(direct.get("title"), "html") or None,
-            suggestions=tuple(filter(None, map(_suggestion, as_objects(data.get("related_search"))))),
-            request_id=as_text(as_object(body.get("meta")).get("id") or as_object(body.get("meta")).get("trace")),
+            suggestions=tuple(filter(None, map(_suggestion, kit.as_objects(data.get("related_search"))))),
+            request_id=kit.as_text(
+                kit.as_object(body.get("meta")).get("id") or kit.as_object(body.get("meta")).get("trace")
+            ),
             raw=body,
         )
         return page, len(page.results) >= min(size, _FULL) and number + 1 < _PAGES
 
-    def _images(self, query: SearchQuery) -> Flow[tuple[Image, ...]]:
-        body = yield from self._ask(with_extra(self._payload(query, "images", query.limit), query))
-        return parse_images(
+    def _images(self, query: kit.SearchQuery) -> kit.Flow[tuple[kit.Image, ...]]:
+        body = yield from self._ask(kit.with_extra(self._payload(query, "images", query.limit), query))
+        return kit.parse_images(
             body["data"].get("image"), url=("image.url", "props.image_url"), description=_suggestion, page_url="url"
         )
 
-    def _payload(self, query: SearchQuery, workflow: str, size: int) -> dict[str, Any]:
-        after = date_range(query)[0] if query.time_range == "year" else query.after
+    def _payload(self, query: kit.SearchQuery, workflow: str, size: int) -> dict[str, Any]:
+        after = kit.date_range(query)[0] if query.time_range == "year" else query.after
         lens = {
             "sites_included": list(query.allowed_domains) or None,
             "sites_excluded": list(query.blocked_domains) or None,
             "time_relative": query.time_range if query.time_range != "year" else None,
         }
         filters = {
-            "region": find_country(query, self),
+            "region": kit.find_country(query, self),
             "after": after and after.isoformat(),
             "before": query.before and query.before.isoformat(),
         }
@@ -162,15 +136,15 @@ class Kagi:
             "query": query.text,
             "workflow": workflow if workflow != "search" else None,
             "limit": size,
-            "lens": drop_none(lens) or None,
-            "filters": drop_none(filters) or None,
+            "lens": kit.drop_none(lens) or None,
+            "filters": kit.drop_none(filters) or None,
         }
         safe = {"safe_search": query.safe_search != "off"} if query.safe_search else {}
-        return {**drop_none(payload), **safe}
+        return {**kit.drop_none(payload), **safe}
 
-    def _ask(self, payload: dict[str, Any]) -> Flow[dict[str, Any]]:
-        response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
-        body = decode(response, self, kind=_KINDS, meanings={200: Unavailable})
+    def _ask(self, payload: dict[str, Any]) -> kit.Flow[dict[str, Any]]:
+        response = yield kit.post_json(self, "search", payload, headers=bearer(self.api_key))
+        body = kit.decode(response, self, kind=_KINDS, meanings={200: Unavailable})
         if not isinstance(body.get("data"), dict):
             if body.get("data") is not None or "meta" not in body:
                 raise unexpected_format(self.name)
@@ -179,4 +153,6 @@ class Kagi:
 
 
 def _suggestion(result: Mapping[str, Any]) -> str:
-    return plain_text(result.get("title"), "html") or plain_text(as_object(result.get("props")).get("question"), "html")
+    return plain_text(result.get("title"), "html") or plain_text(
+        kit.as_object(result.get("props")).get("question"), "html"
+    )

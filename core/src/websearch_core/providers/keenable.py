@@ -10,34 +10,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Limits,
-    Page,
-    Request,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    check_options,
-    date_range,
-    decode,
-    drop_none,
-    is_vendor,
-    parse_page,
-    parse_results,
-    post_json,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._results import take_results
 
 
-@provider
+@kit.provider
 class Keenable:
     """
     Searches and reads with Keenable.
@@ -51,46 +30,48 @@ class Keenable:
     name = "keenable"
     options: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "time_range", "after", "before"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
-    limits: ClassVar[Limits] = Limits(allowed_domains=1)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(allowed_domains=1)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://github.com/keenableai/keenable-sdk",),
         signup_url="https://keenable.ai/console",
         free_allowance="keyless: a limit by the hour for each address",
         as_of="2026-08",
     )
 
-    api_key: Annotated[Key | None, Env("KEENABLE_API_KEY")] = None
-    base_url: Annotated[BaseUrl, Env("KEENABLE_API_URL")] = "https://api.keenable.ai"
+    api_key: Annotated[kit.Key | None, kit.Env("KEENABLE_API_KEY")] = None
+    base_url: Annotated[kit.BaseUrl, kit.Env("KEENABLE_API_URL")] = "https://api.keenable.ai"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        check_options(query, self)
-        after, before = date_range(query)
-        payload: dict[str, Any] = drop_none({
+        kit.check_options(query, self)
+        after, before = kit.date_range(query)
+        payload: dict[str, Any] = kit.drop_none({
             "query": query.text,
             "mode": "pro",
             "site": query.allowed_domains[0] if query.allowed_domains else None,
             "published_after": after and after.isoformat(),
             "published_before": before and before.isoformat(),
         })  # fmt: skip
-        response = yield post_json(self, self._path("search"), with_extra(payload, query), headers=self._headers())
-        body = decode(response, self, meanings=self._meanings())
+        response = yield kit.post_json(
+            self, self._path("search"), kit.with_extra(payload, query), headers=self._headers()
+        )
+        body = kit.decode(response, self, meanings=self._meanings())
         items, notes = take_results(body, self.name)
-        results = parse_results(items, self.name, snippet=("snippet", "description"), published="published_at")
-        return SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body)
+        results = kit.parse_results(items, self.name, snippet=("snippet", "description"), published="published_at")
+        return kit.SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body)
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
-        response = yield Request(
+        response = yield kit.Request(
             url=f"{self.base_url}/{self._path('fetch')}",
             params={"url": serialize(url)},
             headers=self._headers(),
             target=url,
-            judge_target=not is_vendor(self),
+            judge_target=not kit.is_vendor(self),
         )
-        body = decode(response, self, verb="read", meanings=self._meanings())
+        body = kit.decode(response, self, verb="read", meanings=self._meanings())
         facts = {name: body.get(name) for name in ("title", "description", "author")}
-        return parse_page(
+        return kit.parse_page(
             self, url, body.get("content"), final_url=body.get("url"), published=body.get("published_at"), **facts
         )
 

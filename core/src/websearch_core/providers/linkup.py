@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import (
     QuotaExhausted,
@@ -16,32 +17,6 @@ from websearch_core.errors import (
     TooLarge,
     Unavailable,
     UnsupportedContent,
-)
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Limits,
-    Page,
-    Price,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_objects,
-    as_text,
-    check_options,
-    date_range,
-    decode,
-    drop_none,
-    page_error,
-    parse_images,
-    parse_page,
-    parse_results,
-    post_json,
-    provider,
-    with_extra,
 )
 from websearch_core.provider._http import as_json, bearer, find_message
 from websearch_core.provider._results import as_answer, take_results
@@ -57,7 +32,7 @@ _FAILURES: dict[str, type[ServiceError]] = {
 }
 
 
-@provider
+@kit.provider
 class Linkup:
     """
     Searches and reads with Linkup.
@@ -76,8 +51,8 @@ class Linkup:
         {"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"}
     )
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
-    limits: ClassVar[Limits] = Limits(allowed_domains=100, requests_per_second=10)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(allowed_domains=100, requests_per_second=10)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search",
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-fetch",
@@ -86,60 +61,60 @@ class Linkup:
         free_allowance="USD 20 a month for eligible accounts",
         price="USD 5 per 1,000 searches, USD 50 deep; USD 1 per 1,000 pages",
         prices=(
-            Price(verb="search", usd=0.05, when={"depth": "deep"}),
-            Price(verb="search", usd=0.005, when={"include_answer": False}),
-            Price(verb="read", usd=0.005, size=1, when={"render_js": True}),
-            Price(verb="read", usd=0.001, size=1),
+            kit.Price(verb="search", usd=0.05, when={"depth": "deep"}),
+            kit.Price(verb="search", usd=0.005, when={"include_answer": False}),
+            kit.Price(verb="read", usd=0.005, size=1, when={"render_js": True}),
+            kit.Price(verb="read", usd=0.001, size=1),
         ),
         as_of="2026-10",
         compared="linkup-sdk 0.24.0, 2026-11-23",
     )
 
-    api_key: Annotated[Key, Env("LINKUP_API_KEY")]
-    base_url: BaseUrl = "https://api.linkup.so/v1"
+    api_key: Annotated[kit.Key, kit.Env("LINKUP_API_KEY")]
+    base_url: kit.BaseUrl = "https://api.linkup.so/v1"
     depth: Literal["flash", "fast", "standard", "deep"] = "standard"
     include_answer: bool = False
     render_js: bool = False
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        check_options(query, self)
-        payload = with_extra(self._payload(query), query)
-        response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
+        kit.check_options(query, self)
+        payload = kit.with_extra(self._payload(query), query)
+        response = yield kit.post_json(self, "search", payload, headers=bearer(self.api_key))
         if response.status == 400 and _code(problem := as_json(response)) == _NOTHING:
-            return SearchResponse(query=query.text, provider=self.name, raw=problem)
+            return kit.SearchResponse(query=query.text, provider=self.name, raw=problem)
         is_structured = payload["outputType"] == "structured"  # an object of the caller's schema, with any words
-        answer = body = decode(response, self, detail=_detail, kind=_kind, nothing=[""] if is_structured else ())
+        answer = body = kit.decode(response, self, detail=_detail, kind=_kind, nothing=[""] if is_structured else ())
         if is_structured:
             has_sources = payload.get("includeSources") is True
             body = {"answer": answer.get("data") if has_sources else answer, "sources": answer.get("sources") or []}
         items, notes = take_results(body, self.name, "sources" if "sources" in body else "results")
-        images = [item for item in as_objects(items) if item.get("type") == "image"]
+        images = [item for item in kit.as_objects(items) if item.get("type") == "image"]
         texts = [item for item in items if item not in images]
-        return SearchResponse(
+        return kit.SearchResponse(
             query=query.text,
-            results=parse_results(
+            results=kit.parse_results(
                 texts, self.name, title="name", snippet=("content", "snippet"), published="date", markup="entities"
             ),
             provider=self.name,
             answer=as_answer(body.get("answer")),
-            images=parse_images(images, description="name"),
+            images=kit.parse_images(images, description="name"),
             notes=notes,
             raw=answer,
         )
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
-        payload = drop_none({"url": serialize(url), "renderJs": self.render_js or None})
-        response = yield post_json(self, "fetch", payload, headers=bearer(self.api_key), target=url)
+        payload = kit.drop_none({"url": serialize(url), "renderJs": self.render_js or None})
+        response = yield kit.post_json(self, "fetch", payload, headers=bearer(self.api_key), target=url)
         problem = as_json(response) if response.status >= 400 else {}
         if kind := _FAILURES.get(_code(problem)):
-            raise page_error(self, kind=kind, detail=_detail(problem))
-        body = decode(response, self, verb="read", detail=_detail, kind=_kind)
-        return parse_page(self, url, body.get("markdown"), media_type=body.get("contentType"))
+            raise kit.page_error(self, kind=kind, detail=_detail(problem))
+        body = kit.decode(response, self, verb="read", detail=_detail, kind=_kind)
+        return kit.parse_page(self, url, body.get("markdown"), media_type=body.get("contentType"))
 
-    def _payload(self, query: SearchQuery) -> dict[str, Any]:
-        after = date_range(query)[0]
+    def _payload(self, query: kit.SearchQuery) -> dict[str, Any]:
+        after = kit.date_range(query)[0]
         return {
             "q": query.text,
             "depth": self.depth,
@@ -154,7 +129,7 @@ class Linkup:
 
 
 def _code(body: Any) -> str:
-    return str(as_object(as_object(body).get("error")).get("code"))
+    return str(kit.as_object(kit.as_object(body).get("error")).get("code"))
 
 
 def _kind(body: Any) -> type[ServiceError] | None:
@@ -163,5 +138,5 @@ def _kind(body: Any) -> type[ServiceError] | None:
 
 def _detail(body: Any) -> Any:
     """Return the message with the reasons in it: ``Validation failed: q must not be empty``."""
-    reasons = as_objects(as_object(as_object(body).get("error")).get("details"))
-    return ": ".join(filter(None, [find_message(body), *(as_text(one.get("message")) for one in reasons)]))
+    reasons = kit.as_objects(kit.as_object(kit.as_object(body).get("error")).get("details"))
+    return ": ".join(filter(None, [find_message(body), *(kit.as_text(one.get("message")) for one in reasons)]))

@@ -20,9 +20,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
+from websearch_core import provider as kit
 from websearch_core.errors import UnsupportedOption
 from websearch_core.flow import Call
-from websearch_core.provider import Env, Flow, Page, SearchQuery, SearchResponse, SearchResult, check_options, provider
 
 from ..index import Index
 
@@ -40,7 +40,7 @@ def _default_path() -> Path:
     return data / "websearch" / "index.db"
 
 
-@provider
+@kit.provider
 class Local:
     """
     Searches and reads indexed pages.
@@ -58,7 +58,7 @@ class Local:
     needs_network = False
 
     path: Annotated[
-        Path, Env("WEB_SEARCH_INDEX", "WEBSEARCH_INDEX"), AfterValidator(lambda path: path.expanduser().absolute())
+        Path, kit.Env("WEB_SEARCH_INDEX", "WEBSEARCH_INDEX"), AfterValidator(lambda path: path.expanduser().absolute())
     ] = field(default_factory=_default_path)
 
     @property
@@ -72,23 +72,23 @@ class Local:
             return None
         return f"there is no index at {self.path} yet: websearch index PATH_OR_URL"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        check_options(query, self)
+        kit.check_options(query, self)
         if query.extra:
             raise UnsupportedOption("local has no parameters of its own", options=["extra"])
-        response: SearchResponse = yield Call(self._search_index, query)
+        response: kit.SearchResponse = yield Call(self._search_index, query)
         return response
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Return the text of *url* as it was indexed."""
-        page: Page = yield Call(self.index.page, url)
+        page: kit.Page = yield Call(self.index.page, url)
         return page.model_copy(update={"url": url, "provider": self.name})
 
-    def _search_index(self, query: SearchQuery) -> SearchResponse:
+    def _search_index(self, query: kit.SearchQuery) -> kit.SearchResponse:
         found = self.index.search(query)
         results = [
-            SearchResult(
+            kit.SearchResult(
                 title=hit.page.title or hit.page.final_url or hit.page.url,
                 url=hit.page.final_url or hit.page.url,
                 snippet=hit.snippet,
@@ -98,4 +98,4 @@ class Local:
             )
             for hit in found.hits
         ]
-        return SearchResponse(query=query.text, results=tuple(results), provider=self.name, notes=found.notes)
+        return kit.SearchResponse(query=query.text, results=tuple(results), provider=self.name, notes=found.notes)

@@ -10,28 +10,10 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Limits,
-    Request,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_number,
-    check_options,
-    collect_pages,
-    decode,
-    parse_results,
-    provider,
-    with_extra,
-    with_sites,
-)
+from websearch_core import provider as kit
 
 
-@provider
+@kit.provider
 class Marginalia:
     """
     Searches with Marginalia.
@@ -45,8 +27,8 @@ class Marginalia:
     name = "marginalia"
     options: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "safe_search", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, allowed_domains=1)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, allowed_domains=1)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://about.marginalia-search.com/article/api/",),
         signup_url="https://about.marginalia-search.com/article/api/",
         free_allowance="keyless, with a limit that all callers share; your own key for non-commercial use",
@@ -55,30 +37,30 @@ class Marginalia:
         terms="Results are under CC BY-NC-SA 4.0, except with a commercial key.",
     )
 
-    api_key: Annotated[Key | None, Env("MARGINALIA_API_KEY")] = None
-    base_url: BaseUrl = "https://api2.marginalia-search.com"
+    api_key: Annotated[kit.Key | None, kit.Env("MARGINALIA_API_KEY")] = None
+    base_url: kit.BaseUrl = "https://api2.marginalia-search.com"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
             params = {
-                "query": with_sites(query),
+                "query": kit.with_sites(query),
                 "count": size,
                 "page": number + 1 if number else None,
                 "nsfw": None if query.safe_search is None else int(query.safe_search != "off"),
             }
             key = self.api_key.get_secret_value() if self.api_key else "public"
-            response = yield Request(
-                url=f"{self.base_url}/search", params=with_extra(params, query), headers={"API-Key": key}
+            response = yield kit.Request(
+                url=f"{self.base_url}/search", params=kit.with_extra(params, query), headers={"API-Key": key}
             )
-            body = decode(response, self)
-            results = parse_results(
+            body = kit.decode(response, self)
+            results = kit.parse_results(
                 body.get("results"), self.name, snippet="description", score="quality", markup="entities"
             )
-            pages = as_number(body.get("pages"))
+            pages = kit.as_number(body.get("pages"))
             more = len(results) >= size if pages is None else number + 1 < pages
-            return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
+            return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
 
-        return (yield from collect_pages(query, self, fetch))
+        return (yield from kit.collect_pages(query, self, fetch))

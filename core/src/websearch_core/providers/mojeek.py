@@ -12,33 +12,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar
 
+from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, ServiceError
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Limits,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_number,
-    as_object,
-    as_text,
-    check_options,
-    collect_pages,
-    date_range,
-    decode,
-    error_for,
-    find_country,
-    find_language,
-    parse_results,
-    provider,
-    with_extra,
-    with_sites,
-)
 from websearch_core.provider._codes import COUNTRIES, LANGUAGES
 from websearch_core.provider._http import find_kind
 
@@ -51,7 +26,7 @@ _KINDS: dict[str, type[ServiceError]] = {
 }
 
 
-@provider
+@kit.provider
 class Mojeek:
     """
     Searches with Mojeek.
@@ -70,8 +45,8 @@ class Mojeek:
     emulated: ClassVar[frozenset[str]] = frozenset({"blocked_domains", "time_range"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=100, allowed_domains=1)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, allowed_domains=1)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://www.mojeek.com/support/api/search/request_parameters.html",),
         signup_url="https://www.mojeek.com/services/search/web-search-api/",
         as_of="2026-10",
@@ -79,28 +54,28 @@ class Mojeek:
     )
     terms_forbid_recording = "its terms allow keeping its results for an hour only"
 
-    api_key: Annotated[Key, Env("MOJEEK_API_KEY")]
-    base_url: BaseUrl = "https://api.mojeek.com"
+    api_key: Annotated[kit.Key, kit.Env("MOJEEK_API_KEY")]
+    base_url: kit.BaseUrl = "https://api.mojeek.com"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
             body = self._body((yield self._request(query, number * size, size)))
-            total = as_number(as_object(body.get("head")).get("results"))
+            total = kit.as_number(kit.as_object(body.get("head")).get("results"))
             items = body.get("results", [] if total == 0 else None)
-            results = parse_results(items, self.name, snippet="desc", published=_published, markup="html")
+            results = kit.parse_results(items, self.name, snippet="desc", published=_published, markup="html")
             more = bool(results) and total is not None and (number + 1) * size < total
-            return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
+            return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
 
-        return (yield from collect_pages(query, self, fetch))
+        return (yield from kit.collect_pages(query, self, fetch))
 
-    def _request(self, query: SearchQuery, offset: int, size: int) -> Request:
-        first, last = date_range(query)
-        country, language = find_country(query, self), find_language(query, self)
+    def _request(self, query: kit.SearchQuery, offset: int, size: int) -> kit.Request:
+        first, last = kit.date_range(query)
+        country, language = kit.find_country(query, self), kit.find_language(query, self)
         params = {
-            "q": with_sites(query.without("allowed_domains")),
+            "q": kit.with_sites(query.without("allowed_domains")),
             "site": next(iter(query.allowed_domains), None),
             "fmt": "json",
             "t": size,
@@ -115,19 +90,19 @@ class Mojeek:
             "date": 1,
         }
         secret = {"api_key": self.api_key.get_secret_value()}
-        return Request(url=f"{self.base_url}/search", params=with_extra(params, query), secret_params=secret)
+        return kit.Request(url=f"{self.base_url}/search", params=kit.with_extra(params, query), secret_params=secret)
 
-    def _body(self, response: Response) -> dict[str, Any]:
-        body = as_object(decode(response, self).get("response"))
-        status = as_text(body.get("status")) or ""
+    def _body(self, response: kit.Response) -> dict[str, Any]:
+        body = kit.as_object(kit.decode(response, self).get("response"))
+        status = kit.as_text(body.get("status")) or ""
         if status.startswith("OK"):
             return body
         if not status:
             return {}
-        raise error_for(response, self, detail=status, kind=find_kind(f" {status} ", _KINDS) or ServiceError)
+        raise kit.error_for(response, self, detail=status, kind=find_kind(f" {status} ", _KINDS) or ServiceError)
 
 
 def _published(item: Mapping[str, Any]) -> Any:
     """Return when the page was published, in seconds since 1970 or as text; 0 where Mojeek does not know."""
     stamp = item.get("pdate") or item.get("date")
-    return as_number(stamp) or (None if as_number(stamp) == 0 else stamp)
+    return kit.as_number(stamp) or (None if kit.as_number(stamp) == 0 else stamp)

@@ -11,26 +11,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, ClassVar
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Limits,
-    Page,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    check_options,
-    collect_pages,
-    decode,
-    parse_page,
-    parse_results,
-    post_json,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._http import bearer
 from websearch_core.provider._reading import as_links
 from websearch_core.provider._results import take_results
@@ -38,7 +20,7 @@ from websearch_core.provider._results import take_results
 _MAX_RESULTS = 10
 
 
-@provider
+@kit.provider
 class Ollama:
     """
     Searches and reads with Ollama's web search.
@@ -52,33 +34,37 @@ class Ollama:
     name = "ollama"
     label = "Ollama web search"
     options: ClassVar[frozenset[str]] = frozenset()
-    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://docs.ollama.com/capabilities/web-search",),
         signup_url="https://ollama.com/settings/keys",
         free_allowance="some with a free account",
         as_of="2026-11",
     )
 
-    api_key: Annotated[Key, Env("OLLAMA_API_KEY")]
-    base_url: BaseUrl = "https://ollama.com/api"
+    api_key: Annotated[kit.Key, kit.Env("OLLAMA_API_KEY")]
+    base_url: kit.BaseUrl = "https://ollama.com/api"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        check_options(query, self)
-        return (yield from collect_pages(query, self, partial(self._page, query)))
+        kit.check_options(query, self)
+        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
         payload = {"url": serialize(url)}
-        body = decode(
-            (yield post_json(self, "web_fetch", payload, headers=bearer(self.api_key), target=url)), self, verb="read"
+        body = kit.decode(
+            (yield kit.post_json(self, "web_fetch", payload, headers=bearer(self.api_key), target=url)),
+            self,
+            verb="read",
         )
-        return parse_page(self, url, body.get("content"), title=body.get("title"), links=as_links(body.get("links")))
+        return kit.parse_page(
+            self, url, body.get("content"), title=body.get("title"), links=as_links(body.get("links"))
+        )
 
-    def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = with_extra({"query": query.text, "max_results": size}, query)
-        body = decode((yield post_json(self, "web_search", payload, headers=bearer(self.api_key))), self)
+    def _page(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        payload = kit.with_extra({"query": query.text, "max_results": size}, query)
+        body = kit.decode((yield kit.post_json(self, "web_search", payload, headers=bearer(self.api_key))), self)
         items, notes = take_results(body, self.name)
-        results = parse_results(items, self.name, snippet="content")
-        return SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body), False
+        results = kit.parse_results(items, self.name, snippet="content")
+        return kit.SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body), False

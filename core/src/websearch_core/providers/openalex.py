@@ -12,37 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
+from websearch_core import provider as kit
 from websearch_core.errors import QuotaExhausted, ServiceError
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Limits,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_number,
-    as_object,
-    as_objects,
-    check_options,
-    collect_pages,
-    date_range,
-    decode,
-    drop_none,
-    error_for,
-    find_language,
-    parse_results,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._codes import LANGUAGES
 from websearch_core.provider._http import as_json, find_message
 
 
-@provider
+@kit.provider
 class OpenAlex:
     """
     Searches the works that OpenAlex knows.
@@ -58,8 +34,8 @@ class OpenAlex:
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"academic"})
     languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=10_000)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=10_000)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://developers.openalex.org/api-reference/works/list-works",
             "https://developers.openalex.org/api-reference/authentication",
@@ -71,19 +47,19 @@ class OpenAlex:
         terms="Data is in the public domain (CC0).",
     )
 
-    api_key: Annotated[Key | None, Env("OPENALEX_API_KEY")] = None
-    base_url: BaseUrl = "https://api.openalex.org"
+    api_key: Annotated[kit.Key | None, kit.Env("OPENALEX_API_KEY")] = None
+    base_url: kit.BaseUrl = "https://api.openalex.org"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
             response = yield self._request(query, number + 1, size)
             if response.status == 429:
                 raise self._too_many(response)
-            body = decode(response, self)
-            results = parse_results(
+            body = kit.decode(response, self)
+            results = kit.parse_results(
                 body.get("results"),
                 self.name,
                 title=("title", "display_name"),
@@ -94,23 +70,29 @@ class OpenAlex:
                 author=_authors,
                 markup="html",
             )
-            meta = as_object(body.get("meta"))
+            meta = kit.as_object(body.get("meta"))
             total = meta.get("count")
-            page = SearchResponse(
+            page = kit.SearchResponse(
                 query=query.text,
                 results=results,
                 provider=self.name,
-                cost=as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
-                usage=drop_none({"usd_remaining": as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
+                cost=kit.as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
+                usage=kit.drop_none(
+                    {"usd_remaining": kit.as_number(response.headers.get("x-ratelimit-remaining-usd"))}
+                ),
                 raw=body,
             )
             return page, isinstance(total, int) and (number + 1) * size < total
 
-        return (yield from collect_pages(query, self, fetch))
+        return (yield from kit.collect_pages(query, self, fetch))
 
-    def _request(self, query: SearchQuery, page: int, size: int) -> Request:
-        first, last = date_range(query)
-        filters = {"from_publication_date": first, "to_publication_date": last, "language": find_language(query, self)}
+    def _request(self, query: kit.SearchQuery, page: int, size: int) -> kit.Request:
+        first, last = kit.date_range(query)
+        filters = {
+            "from_publication_date": first,
+            "to_publication_date": last,
+            "language": kit.find_language(query, self),
+        }
         params = {
             "search": query.text,
             "per_page": size,
@@ -118,23 +100,25 @@ class OpenAlex:
             "filter": [f"{name}:{value}" for name, value in filters.items() if value] or None,
         }
         key = {"api_key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/works", params=with_extra(params, query, join=","), secret_params=key)
+        return kit.Request(
+            url=f"{self.base_url}/works", params=kit.with_extra(params, query, join=","), secret_params=key
+        )
 
-    def _too_many(self, response: Response) -> ServiceError:
+    def _too_many(self, response: kit.Response) -> ServiceError:
         """Distinguish a used-up allowance, which returns at midnight UTC, from a pace that is too fast."""
         words = find_message(as_json(response)) or ""
-        left = as_number(response.headers.get("x-ratelimit-remaining-usd"))
+        left = kit.as_number(response.headers.get("x-ratelimit-remaining-usd"))
         is_used_up = "budget" in words.lower() or response.headers.get("x-ratelimit-remaining") == "0" or left == 0
-        return error_for(response, self, detail=words, kind=QuotaExhausted if is_used_up else None)
+        return kit.error_for(response, self, detail=words, kind=QuotaExhausted if is_used_up else None)
 
 
 def _authors(work: Mapping[str, Any]) -> list[Any]:
-    return [as_object(one.get("author")).get("display_name") for one in as_objects(work.get("authorships"))]
+    return [kit.as_object(one.get("author")).get("display_name") for one in kit.as_objects(work.get("authorships"))]
 
 
 def _abstract(work: Mapping[str, Any]) -> str:
     """Return the abstract, which is sent as an index of its words: ``{"Kelp": [0, 7], "forests": [1]}``."""
-    index = as_object(work.get("abstract_inverted_index"))
+    index = kit.as_object(work.get("abstract_inverted_index"))
     placed = {
         place: word
         for word, places in index.items()

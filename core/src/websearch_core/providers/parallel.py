@@ -11,36 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, PageNotFound, ServiceError, TimedOut, UnsupportedContent, WebSearchError
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    FoundFile,
-    Key,
-    Limits,
-    Page,
-    Price,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_text,
-    check_options,
-    date_range,
-    decode,
-    drop_none,
-    find_country,
-    page_error,
-    parse_page,
-    parse_pages,
-    parse_results,
-    parse_usage,
-    post_json,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._http import as_texts, find_kind
 from websearch_core.provider._reading import find_records, read_alone
@@ -56,7 +29,7 @@ _FAILURES: dict[str, type[ServiceError]] = {
 }
 
 
-@provider
+@kit.provider
 class Parallel:
     """
     Searches and reads with Parallel.
@@ -75,8 +48,8 @@ class Parallel:
     )
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
     countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
-    limits: ClassVar[Limits] = Limits(query_length=5000, pages_per_request=20)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(query_length=5000, pages_per_request=20)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.parallel.ai/api-reference/search/search",
             "https://docs.parallel.ai/api-reference/extract/extract",
@@ -85,57 +58,59 @@ class Parallel:
         free_allowance="USD 5 a month",
         price="USD 5 per 1,000 searches of up to 10 results, turbo and fast USD 1; USD 1 per 1,000 pages",
         prices=(
-            Price(verb="search", usd=0.001, size=10, when={"mode": "turbo"}),
-            Price(verb="search", usd=0.001, size=10, when={"mode": "fast"}),
-            Price(verb="search", usd=0.005, size=10),
-            Price(verb="read", usd=0.001, size=1),
+            kit.Price(verb="search", usd=0.001, size=10, when={"mode": "turbo"}),
+            kit.Price(verb="search", usd=0.001, size=10, when={"mode": "fast"}),
+            kit.Price(verb="search", usd=0.005, size=10),
+            kit.Price(verb="read", usd=0.001, size=1),
         ),
         as_of="2026-08",
         compared="parallel-web 1.3.7, 2026-11-23",
     )
 
-    api_key: Annotated[Key, Env("PARALLEL_API_KEY")]
-    base_url: BaseUrl = "https://api.parallel.ai/v1"
+    api_key: Annotated[kit.Key, kit.Env("PARALLEL_API_KEY")]
+    base_url: kit.BaseUrl = "https://api.parallel.ai/v1"
     mode: Literal["turbo", "fast", "basic", "advanced"] | None = None
-    max_chars_total: Annotated[int | None, FoundFile()] = None
+    max_chars_total: Annotated[int | None, kit.FoundFile()] = None
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        check_options(query, self)
-        payload = with_extra(self._payload(query), query)
-        body = decode((yield post_json(self, "search", payload, headers=self._headers())), self)
+        kit.check_options(query, self)
+        payload = kit.with_extra(self._payload(query), query)
+        body = kit.decode((yield kit.post_json(self, "search", payload, headers=self._headers())), self)
         items, notes = take_results(body, self.name)
-        return SearchResponse(
+        return kit.SearchResponse(
             query=query.text,
-            results=parse_results(items, self.name, snippet=_excerpts, content=_excerpts, published="publish_date"),
+            results=kit.parse_results(items, self.name, snippet=_excerpts, content=_excerpts, published="publish_date"),
             provider=self.name,
             notes=(*notes, *(["parallel: there is a warning about this answer"] if body.get("warnings") else [])),
-            request_id=as_text(body.get("search_id")),
-            usage=parse_usage(body.get("usage")),
+            request_id=kit.as_text(body.get("search_id")),
+            usage=kit.parse_usage(body.get("usage")),
             raw=body,
         )
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
         return (yield from read_alone(self, url))
 
-    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
         sent = [serialize(url) for url in urls]
         payload = {"urls": sent, "advanced_settings": {"full_content": True}}
-        response = yield post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
-        body = decode(response, self, verb="read")
+        response = yield kit.post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
+        body = kit.decode(response, self, verb="read")
         results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("errors"))
-        return parse_pages(self._read, urls, results, failures, usage=parse_usage(body.get("usage")))
+        return kit.parse_pages(self._read, urls, results, failures, usage=kit.parse_usage(body.get("usage")))
 
-    def _read(self, url: str, found: dict[str, Any] | None, failure: dict[str, Any] | None) -> Page:
+    def _read(self, url: str, found: dict[str, Any] | None, failure: dict[str, Any] | None) -> kit.Page:
         if found is None:
-            what = as_object(failure)
+            what = kit.as_object(failure)
             words = what.get("error_type")
             kind = find_kind(words, _FAILURES)
-            raise page_error(self, status=what.get("http_status_code"), kind=kind, detail=what.get("content") or words)
-        whole = as_text(found.get("full_content"))
-        return parse_page(
+            raise kit.page_error(
+                self, status=what.get("http_status_code"), kind=kind, detail=what.get("content") or words
+            )
+        whole = kit.as_text(found.get("full_content"))
+        return kit.parse_page(
             self,
             url,
             whole or _excerpts(found),
@@ -144,8 +119,8 @@ class Parallel:
             notes=() if whole else ("parallel returned only extracts of the page",),
         )
 
-    def _payload(self, query: SearchQuery) -> dict[str, Any]:
-        after = date_range(query)[0]
+    def _payload(self, query: kit.SearchQuery) -> dict[str, Any]:
+        after = kit.date_range(query)[0]
         sources = {
             "include_domains": list(query.allowed_domains) or None,
             "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
@@ -153,15 +128,15 @@ class Parallel:
         }
         settings = {
             "max_results": query.limit,
-            "location": find_country(query, self),
-            "source_policy": drop_none(sources) or None,
+            "location": kit.find_country(query, self),
+            "source_policy": kit.drop_none(sources) or None,
         }
         return {
             "objective": query.text,
             "search_queries": [_shorten(query.text)],
             "mode": self.mode,
             "max_chars_total": self.max_chars_total,
-            "advanced_settings": drop_none(settings) or None,
+            "advanced_settings": kit.drop_none(settings) or None,
         }
 
     def _headers(self) -> dict[str, str]:

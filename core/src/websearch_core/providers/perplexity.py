@@ -14,30 +14,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import PositiveInt
 
+from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    FoundFile,
-    Key,
-    Limits,
-    Price,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_text,
-    check_options,
-    collect_pages,
-    decode,
-    find_country,
-    find_language,
-    parse_results,
-    post_json,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._codes import COUNTRIES, LANGUAGES
 from websearch_core.provider._http import bearer
 from websearch_core.provider._results import take_results
@@ -48,7 +26,7 @@ _MODES = {"academic": "academic", "finance": "sec"}
 _MEANINGS: dict[int, type[ServiceError]] = {451: AuthenticationError}  # a key from before there was this API
 
 
-@provider
+@kit.provider
 class Perplexity:
     """
     Searches with Perplexity.
@@ -69,54 +47,54 @@ class Perplexity:
     topics: ClassVar[frozenset[str]] = frozenset(_MODES)
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[Limits] = Limits(
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, allowed_domains=_MAX_DOMAINS
     )
-    about: ClassVar[Service] = Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.perplexity.ai/api-reference/search-post",
             "https://docs.perplexity.ai/guides/search-guide",
         ),
         signup_url="https://www.perplexity.ai/account/api",
         price="USD 5 per 1,000 requests",
-        prices=(Price(usd=0.005, by_request=True),),
+        prices=(kit.Price(usd=0.005, by_request=True),),
         as_of="2026-10",
         compared="perplexityai 0.46.1, 2026-11-23",
     )
 
-    api_key: Annotated[Key, Env("PERPLEXITY_API_KEY", "PPLX_API_KEY")]
-    base_url: BaseUrl = "https://api.perplexity.ai"
-    max_tokens: Annotated[PositiveInt | None, FoundFile()] = None
-    max_tokens_per_page: Annotated[PositiveInt | None, FoundFile()] = None
+    api_key: Annotated[kit.Key, kit.Env("PERPLEXITY_API_KEY", "PPLX_API_KEY")]
+    base_url: kit.BaseUrl = "https://api.perplexity.ai"
+    max_tokens: Annotated[PositiveInt | None, kit.FoundFile()] = None
+    max_tokens_per_page: Annotated[PositiveInt | None, kit.FoundFile()] = None
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        check_options(query, self)
-        return (yield from collect_pages(query, self, partial(self._page, query)))
+        kit.check_options(query, self)
+        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
 
-    def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        payload = with_extra(self._payload(query, size), query)
-        response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
-        body = decode(response, self, meanings=_MEANINGS, kind=_kind)
+    def _page(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        payload = kit.with_extra(self._payload(query, size), query)
+        response = yield kit.post_json(self, "search", payload, headers=bearer(self.api_key))
+        body = kit.decode(response, self, meanings=_MEANINGS, kind=_kind)
         items, notes = take_results(body, self.name)
-        found = SearchResponse(
+        found = kit.SearchResponse(
             query=query.text,
-            results=parse_results(_flatten(items), self.name, published="date"),
+            results=kit.parse_results(_flatten(items), self.name, published="date"),
             provider=self.name,
             notes=notes,
-            request_id=as_text(body.get("id")),
+            request_id=kit.as_text(body.get("id")),
             raw=body,
         )
         return found, False
 
-    def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
-        language = find_language(query, self)
+    def _payload(self, query: kit.SearchQuery, size: int) -> dict[str, Any]:
+        language = kit.find_language(query, self)
         return {
             "query": query.text,
             "max_results": size,
             "max_tokens": self.max_tokens,
             "max_tokens_per_page": self.max_tokens_per_page,
-            "country": find_country(query, self),
+            "country": kit.find_country(query, self),
             "search_language_filter": [language] if language else None,
             "search_domain_filter": self._domains(query) or None,
             "search_recency_filter": query.time_range,
@@ -125,7 +103,7 @@ class Perplexity:
             "search_mode": _MODES.get(query.topic),
         }
 
-    def _domains(self, query: SearchQuery) -> list[str]:
+    def _domains(self, query: kit.SearchQuery) -> list[str]:
         """Return the domain filter: allowed domains, or blocked ones, which have a minus sign; never both."""
         blocked = query.blocked_domains[:_MAX_DOMAINS]  # the others are filtered out here
         return list(query.allowed_domains) or [f"-{domain}" for domain in blocked]
@@ -139,4 +117,6 @@ def _flatten(results: Any) -> Any:
 
 
 def _kind(body: Any) -> type[QuotaExhausted] | None:
-    return QuotaExhausted if as_object(as_object(body).get("error")).get("type") == "insufficient_quota" else None
+    return (
+        QuotaExhausted if kit.as_object(kit.as_object(body).get("error")).get("type") == "insufficient_quota" else None
+    )

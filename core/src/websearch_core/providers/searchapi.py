@@ -11,26 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
+from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Image,
-    Key,
-    Limits,
-    Request,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_text,
-    decode,
-    parse_images,
-    provider,
-    with_extra,
-    with_sites,
-)
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._http import bearer
 from websearch_core.provider.google import (
@@ -47,7 +29,7 @@ _USED_UP = ("run out", "used all", "upgrade", "exceeded your", "monthly", "credi
 _KINDS: dict[str, type[ServiceError]] = {**dict.fromkeys(_USED_UP, QuotaExhausted), "api key": AuthenticationError}
 
 
-@provider
+@kit.provider
 class SearchApi:
     """
     Searches with SearchApi.
@@ -67,38 +49,38 @@ class SearchApi:
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=10)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://www.searchapi.io/docs/google",),
         signup_url="https://www.searchapi.io/users/sign_up",
         free_allowance="100 searches once",
         as_of="2026-09",
     )
 
-    api_key: Annotated[Key, Env("SEARCHAPI_API_KEY")]
-    base_url: BaseUrl = "https://www.searchapi.io/api/v1"
+    api_key: Annotated[kit.Key, kit.Env("SEARCHAPI_API_KEY")]
+    base_url: kit.BaseUrl = "https://www.searchapi.io/api/v1"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
         return (yield from search_google(query, self, self._ask, _find_items, _find_images))
 
     find_engines = find_google
 
-    def _ask(self, query: SearchQuery, topic: str, number: int) -> Flow[dict[str, Any]]:
+    def _ask(self, query: kit.SearchQuery, topic: str, number: int) -> kit.Flow[dict[str, Any]]:
         params = {
-            "q": with_sites(query),
+            "q": kit.with_sites(query),
             **(google_years(query, self) if query.topic == "academic" else _period(query)),
             **google_filters(query, self),
             "engine": _ENGINES[topic],
             "page": number + 1 if number else None,
         }
-        response = yield Request(
-            url=f"{self.base_url}/search", params=with_extra(params, query), headers=bearer(self.api_key)
+        response = yield kit.Request(
+            url=f"{self.base_url}/search", params=kit.with_extra(params, query), headers=bearer(self.api_key)
         )
-        return decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=_EMPTY)
+        return kit.decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=_EMPTY)
 
 
-def _period(query: SearchQuery) -> dict[str, Any]:
+def _period(query: kit.SearchQuery) -> dict[str, Any]:
     """Return the dates of the query, in American order."""
     return {
         "time_period": f"last_{query.time_range}" if query.time_range else None,
@@ -111,9 +93,9 @@ def _find_items(body: dict[str, Any], _: str) -> tuple[Any, bool | None]:
     items = body.get("organic_results")
     if items is None and ("error" in body or "search_metadata" in body):  # Google found nothing
         items = []
-    following = as_text(as_object(body.get("pagination")).get("next"))
+    following = kit.as_text(kit.as_object(body.get("pagination")).get("next"))
     return items, True if following else None
 
 
-def _find_images(body: dict[str, Any]) -> tuple[Image, ...]:
-    return parse_images(body.get("images"), url="original.link", description="title", page_url="source.link")
+def _find_images(body: dict[str, Any]) -> tuple[kit.Image, ...]:
+    return kit.parse_images(body.get("images"), url="original.link", description="title", page_url="source.link")

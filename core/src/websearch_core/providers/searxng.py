@@ -18,32 +18,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from websearch_core import provider as kit
 from websearch_core.errors import Unavailable, UnsupportedOption
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Env,
-    Flow,
-    FoundFile,
-    Key,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    SearchResult,
-    Service,
-    as_object,
-    as_objects,
-    check_options,
-    decode,
-    error_for,
-    follow_pages,
-    parse_images,
-    parse_results,
-    provider,
-    with_extra,
-    with_sites,
-)
 from websearch_core.provider._http import as_texts, bearer, quote_commands, redact
 from websearch_core.provider._languages import match_language
 from websearch_core.provider._results import plain_text, take_results
@@ -62,7 +38,7 @@ _REASONS = frozenset({
 })  # fmt: skip
 
 
-@provider
+@kit.provider
 class SearXNG:
     """
     Searches with a SearXNG server.
@@ -83,44 +59,44 @@ class SearXNG:
     })  # fmt: skip
     emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
     topics: ClassVar[frozenset[str]] = frozenset({"academic", "code", "news"})
-    about: ClassVar[Service] = Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://docs.searxng.org/dev/search_api.html",),
         free_allowance="everything: it is free software, on your own server",
-        prices=FREE,
+        prices=kit.FREE,
         terms="public servers discourage programs; engines may block a busy server",
     )
 
-    base_url: Annotated[BaseUrl, Env("SEARXNG_URL", "SEARXNG_BASE_URL", "SEARX_HOST")]
-    api_key: Annotated[Key | None, Env("SEARXNG_API_KEY")] = None
+    base_url: Annotated[kit.BaseUrl, kit.Env("SEARXNG_URL", "SEARXNG_BASE_URL", "SEARX_HOST")]
+    api_key: Annotated[kit.Key | None, kit.Env("SEARXNG_API_KEY")] = None
     auth: Literal["bearer", "basic"] = "bearer"
     key_header: Annotated[str, Field(pattern=r"(?i)^(authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*)$")] = (
         "Authorization"
     )
-    engines: Annotated[tuple[str, ...], FoundFile()] = ()
+    engines: Annotated[tuple[str, ...], kit.FoundFile()] = ()
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached or a page has nothing new."""
-        check_options(query, self)
+        kit.check_options(query, self)
 
-        def fetch(number: int) -> Flow[tuple[SearchResponse, int]]:
+        def fetch(number: int) -> kit.Flow[tuple[kit.SearchResponse, int]]:
             body = self._body((yield self._request(query, number)))
             return self._response(query, body), number + 1
 
         skip = (query.page - 1) * query.limit  # the pages of a server have any length
-        found = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
+        found = yield from kit.follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
         return found.with_notes(*self._engine_notes(found, query))
 
-    def find_engines(self, result: SearchResult, /) -> tuple[str, ...]:
+    def find_engines(self, result: kit.SearchResult, /) -> tuple[str, ...]:
         """Return the search engines behind a result, by the names that their own providers have here."""
         names = (name.casefold() for name in _engines(result.raw) if isinstance(name, str))
         return tuple(dict.fromkeys(_OUR_NAMES.get(name) or re.sub("[ .]news$", "", name) for name in names))
 
-    def _request(self, query: SearchQuery, page: int) -> Request:
+    def _request(self, query: kit.SearchQuery, page: int) -> kit.Request:
         categories = [_CATEGORIES.get(query.topic, query.topic)] if not self.engines else []
         if query.topic == "general" and "categories" in query.extra:  # they replace only our default
             categories = []
         params = {
-            "q": quote_commands(with_sites(query), "!:<"),  # these signs would be commands, or redirects
+            "q": quote_commands(kit.with_sites(query), "!:<"),  # these signs would be commands, or redirects
             "format": "json",
             "categories": [*categories, *(["images"] if query.images else [])] or None,
             "engines": list(self.engines) or None,
@@ -131,9 +107,9 @@ class SearXNG:
         }
         # The limiter of a server takes clients for bots that accept no HTML or send no language.
         headers = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en", **self._credentials()}
-        return Request(
+        return kit.Request(
             url=f"{self.base_url.removesuffix('/search')}/search",  # people paste it with its path
-            params=with_extra(params, query, join=","),
+            params=kit.with_extra(params, query, join=","),
             headers=headers,
         )
 
@@ -146,22 +122,24 @@ class SearXNG:
             return bearer(self.api_key)
         return {"Authorization": f"Basic {b64encode(self.api_key.get_secret_value().encode()).decode()}"}
 
-    def _body(self, response: Response) -> dict[str, Any]:
+    def _body(self, response: kit.Response) -> dict[str, Any]:
         if response.status == 403 and not response.content.lstrip().startswith(b"{"):  # a page, or words of a proxy
             hint = "the server does not answer in JSON; add json under 'search: formats:' in its settings.yml"
-            raise error_for(response, self, hint=hint)
+            raise kit.error_for(response, self, hint=hint)
         if 300 <= response.status < 400:
-            raise error_for(response, self, hint="a redirect; words that begin with ! are commands to SearXNG")
+            raise kit.error_for(response, self, hint="a redirect; words that begin with ! are commands to SearXNG")
         if response.status == 404:
-            raise error_for(response, self, hint="there is no SearXNG at this base_url")
-        return decode(response, self)
+            raise kit.error_for(response, self, hint="there is no SearXNG at this base_url")
+        return kit.decode(response, self)
 
-    def _response(self, query: SearchQuery, body: dict[str, Any]) -> SearchResponse:
+    def _response(self, query: kit.SearchQuery, body: dict[str, Any]) -> kit.SearchResponse:
         items, notes = take_results(body, self.name)
-        images = [item for item in as_objects(items) if item.get("template") == "images.html"] if query.images else []
+        images = (
+            [item for item in kit.as_objects(items) if item.get("template") == "images.html"] if query.images else []
+        )
         rest = [item for item in items if item not in images]
-        boxes = as_objects(body.get("infoboxes"))
-        results = parse_results(
+        boxes = kit.as_objects(body.get("infoboxes"))
+        results = kit.parse_results(
             [*filter(None, map(_page_of, boxes)), *rest], self.name, snippet="content", published=_PUBLISHED
         )
         answer = _answer(body) or next(filter(None, (plain_text(box.get("content")) for box in boxes)), None)
@@ -175,24 +153,24 @@ class SearXNG:
             raise error
         if query.time_range and not results and not failed:
             notes = (*notes, "searxng skips engines that know no time range, without saying so")
-        response = SearchResponse(
+        response = kit.SearchResponse(
             query=query.text,
             results=results,
             provider=self.name,
             answer=answer,
-            images=parse_images(images, url="img_src", description="title", page_url="url"),
+            images=kit.parse_images(images, url="img_src", description="title", page_url="url"),
             suggestions=_suggestions(query, body),
             notes=notes,
             raw=body,
         )
         return response.with_notes(f"engines that did not answer: {failed}", partial=True) if failed else response
 
-    def _engine_notes(self, found: SearchResponse, query: SearchQuery) -> list[str]:
+    def _engine_notes(self, found: kit.SearchResponse, query: kit.SearchQuery) -> list[str]:
         """Say what the server does not: which of the configured engines it may not know."""
         if not self.engines:
             return []
         seen = {str(name).casefold() for result in found.results for name in _engines(result.raw)}
-        failed = {name.casefold() for name, _ in _unresponsive(as_object(found.raw))}
+        failed = {name.casefold() for name, _ in _unresponsive(kit.as_object(found.raw))}
         missing = [name for name in self.engines if name.casefold() not in seen | failed] if seen else []
         notes = [f"no results from {', '.join(missing)}: unknown to the server, or nothing found"] if missing else []
         if query.topic != "general":
@@ -200,7 +178,7 @@ class SearXNG:
         return notes
 
 
-def _language(query: SearchQuery) -> str | None:
+def _language(query: kit.SearchQuery) -> str | None:
     """Return a tag that SearXNG takes: a language in lower case, and a country or nothing."""
     if query.language is None:
         if query.country:
@@ -220,17 +198,17 @@ def _language(query: SearchQuery) -> str | None:
 
 def _page_of(box: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the page that an infobox is about, as a result."""
-    urls = [box.get("id"), *(link.get("url") for link in as_objects(box.get("urls")))]
+    urls = [box.get("id"), *(link.get("url") for link in kit.as_objects(box.get("urls")))]
     url = next((url for url in urls if isinstance(url, str) and url.startswith("http")), None)
     return {**box, "title": box.get("infobox"), "url": url} if url else None
 
 
 def _engines(item: Any) -> list[Any]:
-    engines = as_object(item).get("engines")
-    return engines if isinstance(engines, list) else [as_object(item).get("engine")]
+    engines = kit.as_object(item).get("engines")
+    return engines if isinstance(engines, list) else [kit.as_object(item).get("engine")]
 
 
-def _suggestions(query: SearchQuery, body: dict[str, Any]) -> tuple[str, ...]:
+def _suggestions(query: kit.SearchQuery, body: dict[str, Any]) -> tuple[str, ...]:
     """Return suggestions and corrections without the domains that were added to the query."""
     texts = [*as_texts(body.get("suggestions")), *as_texts(body.get("corrections"))]
     if query.allowed_domains or query.blocked_domains:
@@ -248,8 +226,10 @@ def _answer_text(item: Any) -> str:
     """Return the text of an answer: an object with a text, the weather or translations, in old versions a string."""
     if not isinstance(item, dict):
         return plain_text(item)
-    translations = ", ".join(as_texts([one.get("text") for one in as_objects(item.get("translations"))]))
-    return plain_text(item.get("answer")) or plain_text(as_object(item.get("current")).get("summary") or translations)
+    translations = ", ".join(as_texts([one.get("text") for one in kit.as_objects(item.get("translations"))]))
+    return plain_text(item.get("answer")) or plain_text(
+        kit.as_object(item.get("current")).get("summary") or translations
+    )
 
 
 def _unresponsive(body: dict[str, Any]) -> list[tuple[str, str]]:

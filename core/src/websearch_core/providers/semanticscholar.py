@@ -12,31 +12,12 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Env,
-    Flow,
-    Key,
-    Limits,
-    Request,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_text,
-    check_options,
-    collect_pages,
-    date_range,
-    decode,
-    parse_results,
-    provider,
-    with_extra,
-)
+from websearch_core import provider as kit
 
 _FIELDS = "title,url,abstract,tldr,authors,publicationDate,year,venue,citationCount,externalIds,openAccessPdf"
 
 
-@provider
+@kit.provider
 class SemanticScholar:
     """
     Searches the papers that Semantic Scholar knows.
@@ -52,39 +33,39 @@ class SemanticScholar:
     options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, results=1000, requests_per_second=1)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=1000, requests_per_second=1)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://api.semanticscholar.org/api-docs/graph",),
         signup_url="https://www.semanticscholar.org/product/api#api-key-form",
         free_allowance="keyless, at a rate that all callers share; a request a second with a free key",
         price="free",
-        prices=FREE,
+        prices=kit.FREE,
         as_of="2026-11",
     )
 
-    api_key: Annotated[Key | None, Env("SEMANTIC_SCHOLAR_API_KEY", "S2_API_KEY")] = None
-    base_url: BaseUrl = "https://api.semanticscholar.org/graph/v1"
+    api_key: Annotated[kit.Key | None, kit.Env("SEMANTIC_SCHOLAR_API_KEY", "S2_API_KEY")] = None
+    base_url: kit.BaseUrl = "https://api.semanticscholar.org/graph/v1"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
             response = yield self._request(query, number * size, size)
             if number and response.status == 400 and b"offset is not available" in response.content:  # beyond the end
-                return SearchResponse(query=query.text, provider=self.name), False
-            body = decode(response, self)
+                return kit.SearchResponse(query=query.text, provider=self.name), False
+            body = kit.decode(response, self)
             items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
-            results = parse_results(
+            results = kit.parse_results(
                 items, self.name, url=_url, snippet=("abstract", "tldr.text"), published=_published, author="authors",
             )  # fmt: skip
-            page = SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
+            page = kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
             return page, isinstance(body.get("next"), int)
 
-        return (yield from collect_pages(query, self, fetch))
+        return (yield from kit.collect_pages(query, self, fetch))
 
-    def _request(self, query: SearchQuery, offset: int, limit: int) -> Request:
-        first, last = date_range(query)
+    def _request(self, query: kit.SearchQuery, offset: int, limit: int) -> kit.Request:
+        first, last = kit.date_range(query)
         params = {
             "query": re.sub(r"(?<=\w)-(?=\w)", " ", query.text),
             "limit": limit,
@@ -93,12 +74,12 @@ class SemanticScholar:
             "publicationDateOrYear": f"{first or ''}:{last or ''}" if first or last else None,
         }
         key = {"x-api-key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/paper/search", params=with_extra(params, query), headers=key)
+        return kit.Request(url=f"{self.base_url}/paper/search", params=kit.with_extra(params, query), headers=key)
 
 
 def _url(paper: Mapping[str, Any]) -> Any:
-    number = as_text(paper.get("paperId"))
-    return as_text(paper.get("url")) or (f"https://www.semanticscholar.org/paper/{number}" if number else None)
+    number = kit.as_text(paper.get("paperId"))
+    return kit.as_text(paper.get("url")) or (f"https://www.semanticscholar.org/paper/{number}" if number else None)
 
 
 def _published(paper: Mapping[str, Any]) -> Any:

@@ -13,29 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable, UnsupportedOption
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    FoundFile,
-    Image,
-    Key,
-    Limits,
-    Request,
-    SearchQuery,
-    SearchResponse,
-    SearchResult,
-    Service,
-    as_object,
-    as_text,
-    decode,
-    error_for,
-    parse_images,
-    provider,
-    with_extra,
-    with_sites,
-)
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider.google import (
     GOOGLE_RESULT_LANGUAGES,
@@ -58,7 +37,7 @@ _KINDS: dict[str, type[ServiceError]] = {
 }  # fmt: skip
 
 
-@provider
+@kit.provider
 class SerpApi:
     """
     Searches with SerpApi.
@@ -80,8 +59,8 @@ class SerpApi:
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=_PAGE)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_PAGE)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://serpapi.com/search-api", "https://serpapi.com/api-status-and-error-codes"),
         signup_url="https://serpapi.com/users/sign_up",
         free_allowance="250 searches a month",
@@ -89,12 +68,12 @@ class SerpApi:
         as_of="2026-09",
     )
 
-    api_key: Annotated[Key, Env("SERPAPI_API_KEY", "SERPAPI_KEY", "SERP_API_KEY")]
-    base_url: BaseUrl = "https://serpapi.com"
-    engine: Annotated[Literal["google", "google_light", "bing", "duckduckgo"], FoundFile()] = "google"
-    location: Annotated[str | None, FoundFile()] = None
+    api_key: Annotated[kit.Key, kit.Env("SERPAPI_API_KEY", "SERPAPI_KEY", "SERP_API_KEY")]
+    base_url: kit.BaseUrl = "https://serpapi.com"
+    engine: Annotated[Literal["google", "google_light", "bing", "duckduckgo"], kit.FoundFile()] = "google"
+    location: Annotated[str | None, kit.FoundFile()] = None
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
         refused = query.requested() - {"allowed_domains", "blocked_domains"} if self.engine in _OTHERS else set()
         if refused:
@@ -102,13 +81,13 @@ class SerpApi:
             raise UnsupportedOption(message, options=sorted(refused), provider=self.name)
         return (yield from search_google(query, self, self._ask, self._find_items, _find_images))
 
-    def find_engines(self, _: SearchResult, /) -> tuple[str, ...]:
+    def find_engines(self, _: kit.SearchResult, /) -> tuple[str, ...]:
         """Return the search engine behind a result."""
         return (self.engine.removesuffix("_light"),)
 
-    def _ask(self, query: SearchQuery, topic: str, number: int) -> Flow[dict[str, Any]]:
+    def _ask(self, query: kit.SearchQuery, topic: str, number: int) -> kit.Flow[dict[str, Any]]:
         params = {
-            "q": with_sites(query),
+            "q": kit.with_sites(query),
             **(google_years(query, self) if query.topic == "academic" else {"tbs": google_period(query)}),
             **google_filters(query, self),
             **_ENGINES.get(topic, {"engine": self.engine}),
@@ -116,21 +95,21 @@ class SerpApi:
             "start": number * _PAGE or None,
         }
         secret = {"api_key": self.api_key.get_secret_value()}
-        response = yield Request(
-            url=f"{self.base_url}/search.json", params=with_extra(params, query, join=","), secret_params=secret
+        response = yield kit.Request(
+            url=f"{self.base_url}/search.json", params=kit.with_extra(params, query, join=","), secret_params=secret
         )
-        body = decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=[_EMPTY])
-        if as_object(body.get("search_metadata")).get("status") == "Error":
-            raise error_for(response, self, detail=body.get("error"), kind=Unavailable)
+        body = kit.decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=[_EMPTY])
+        if kit.as_object(body.get("search_metadata")).get("status") == "Error":
+            raise kit.error_for(response, self, detail=body.get("error"), kind=Unavailable)
         return body
 
     def _find_items(self, body: dict[str, Any], topic: str) -> tuple[Any, bool]:
         items = body.get("news_results" if topic == "news" else "organic_results")
-        if items is None and (as_text(body.get("error")) or "search_information" in body):  # nothing was found
+        if items is None and (kit.as_text(body.get("error")) or "search_information" in body):  # nothing was found
             items = []
-        has_next = as_text(as_object(body.get("serpapi_pagination")).get("next")) is not None
+        has_next = kit.as_text(kit.as_object(body.get("serpapi_pagination")).get("next")) is not None
         return items, has_next and self.engine not in _OTHERS
 
 
-def _find_images(body: dict[str, Any]) -> tuple[Image, ...]:
-    return parse_images(body.get("images_results"), url="original", description="title", page_url="link")
+def _find_images(body: dict[str, Any]) -> tuple[kit.Image, ...]:
+    return kit.parse_images(body.get("images_results"), url="original", description="title", page_url="link")

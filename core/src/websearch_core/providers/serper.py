@@ -11,33 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
+from websearch_core import provider as kit
 from websearch_core.errors import QuotaExhausted, UnsupportedOption
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    Image,
-    Key,
-    Limits,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    decode,
-    find_country,
-    find_language,
-    parse_images,
-    post_json,
-    provider,
-    with_extra,
-    with_sites,
-)
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider.google import GOOGLE_LANGUAGES, find_google, google_period, search_google
 
 _ENDPOINTS = {"general": "search", "news": "news", "academic": "scholar", "images": "images"}
 
 
-@provider
+@kit.provider
 class Serper:
     """
     Searches with Serper.
@@ -57,8 +39,8 @@ class Serper:
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
     languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
-    limits: ClassVar[Limits] = Limits(results_per_request=10)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://serper.dev/playground",),
         signup_url="https://serper.dev/api-keys",
         free_allowance="2,500 credits once",
@@ -66,10 +48,10 @@ class Serper:
         as_of="2026-08",
     )
 
-    api_key: Annotated[Key, Env("SERPER_API_KEY")]
-    base_url: BaseUrl = "https://google.serper.dev"
+    api_key: Annotated[kit.Key, kit.Env("SERPER_API_KEY")]
+    base_url: kit.BaseUrl = "https://google.serper.dev"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
         dates = [name for name in ("time_range", "after", "before") if getattr(query, name)]
         if query.topic == "academic" and dates:
@@ -78,17 +60,19 @@ class Serper:
 
     find_engines = find_google
 
-    def _ask(self, query: SearchQuery, topic: str, number: int) -> Flow[dict[str, Any]]:
+    def _ask(self, query: kit.SearchQuery, topic: str, number: int) -> kit.Flow[dict[str, Any]]:
         payload = {
-            "q": with_sites(query),
-            "gl": find_country(query, self),
-            "hl": find_language(query, self),
+            "q": kit.with_sites(query),
+            "gl": kit.find_country(query, self),
+            "hl": kit.find_language(query, self),
             "tbs": google_period(query),
             "page": number + 1 if number else None,
         }
         headers = {"X-API-KEY": self.api_key.get_secret_value()}
-        response = yield post_json(self, _ENDPOINTS[topic], with_extra(payload, query, join=","), headers=headers)
-        return decode(response, self, kind={"credits": QuotaExhausted})
+        response = yield kit.post_json(
+            self, _ENDPOINTS[topic], kit.with_extra(payload, query, join=","), headers=headers
+        )
+        return kit.decode(response, self, kind={"credits": QuotaExhausted})
 
 
 def _find_items(body: dict[str, Any], topic: str) -> tuple[Any, bool | None]:
@@ -97,5 +81,5 @@ def _find_items(body: dict[str, Any], topic: str) -> tuple[Any, bool | None]:
     return [] if found_nothing else items, None
 
 
-def _find_images(body: dict[str, Any]) -> tuple[Image, ...]:
-    return parse_images(body.get("images"), url="imageUrl", description="title", page_url="link")
+def _find_images(body: dict[str, Any]) -> tuple[kit.Image, ...]:
+    return kit.parse_images(body.get("images"), url="imageUrl", description="title", page_url="link")

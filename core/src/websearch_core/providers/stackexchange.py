@@ -12,34 +12,9 @@ import re
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, ServiceError, Unavailable
 from websearch_core.flow import Sleep
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Env,
-    Flow,
-    FoundFile,
-    Key,
-    Limits,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_number,
-    as_object,
-    as_text,
-    check_options,
-    collect_pages,
-    date_range,
-    decode,
-    drop_none,
-    error_for,
-    parse_results,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._dates import midnight
 from websearch_core.provider._http import as_json
 
@@ -52,7 +27,7 @@ _MAX_BACKOFF = 60.0
 _HOUR = 3600
 
 
-@provider
+@kit.provider
 class StackExchange:
     """
     Searches Stack Overflow, or another site of Stack Exchange.
@@ -70,35 +45,35 @@ class StackExchange:
     options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"code"})
-    limits: ClassVar[Limits] = Limits(results_per_request=100, requests_per_second=30)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, requests_per_second=30)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://api.stackexchange.com/docs/advanced-search", "https://api.stackexchange.com/docs/throttle"),
         signup_url="https://stackapps.com/apps/oauth/register",
         free_allowance="300 requests a day without a key, 10,000 with one",
         price="free",
-        prices=FREE,
+        prices=kit.FREE,
         as_of="2026-11",
         terms="Posts are under CC BY-SA: name the author and link the post where you show them.",
     )
 
-    api_key: Annotated[Key | None, Env("STACKEXCHANGE_API_KEY")] = None
-    base_url: BaseUrl = "https://api.stackexchange.com/2.3"
-    site: Annotated[str, FoundFile()] = "stackoverflow"
-    sort: Annotated[Literal["relevance", "activity", "votes", "creation"], FoundFile()] = "relevance"
+    api_key: Annotated[kit.Key | None, kit.Env("STACKEXCHANGE_API_KEY")] = None
+    base_url: kit.BaseUrl = "https://api.stackexchange.com/2.3"
+    site: Annotated[str, kit.FoundFile()] = "stackoverflow"
+    sort: Annotated[Literal["relevance", "activity", "votes", "creation"], kit.FoundFile()] = "relevance"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
         pause: list[float] = []
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
             if pause:
                 yield Sleep(pause.pop())
             response = yield self._request(query, number + 1, size)
             body = self._body(response)
-            if backoff := as_number(body.get("backoff")):
+            if backoff := kit.as_number(body.get("backoff")):
                 pause.append(min(backoff, _MAX_BACKOFF))
-            results = parse_results(
+            results = kit.parse_results(
                 body.get("items"),
                 self.name,
                 url="link",
@@ -108,19 +83,19 @@ class StackExchange:
                 author="owner.display_name",
                 markup="html",
             )
-            page = SearchResponse(
+            page = kit.SearchResponse(
                 query=query.text,
                 results=results,
                 provider=self.name,
-                usage=drop_none({"requests_remaining": as_number(body.get("quota_remaining"))}),
+                usage=kit.drop_none({"requests_remaining": kit.as_number(body.get("quota_remaining"))}),
                 raw=body,
             )
             return page, body.get("has_more") is True
 
-        return (yield from collect_pages(query, self, fetch))
+        return (yield from kit.collect_pages(query, self, fetch))
 
-    def _request(self, query: SearchQuery, page: int, size: int) -> Request:
-        first, last = date_range(query)
+    def _request(self, query: kit.SearchQuery, page: int, size: int) -> kit.Request:
+        first, last = kit.date_range(query)
         params = {
             "q": query.text,
             "site": self.site,
@@ -133,21 +108,23 @@ class StackExchange:
             "filter": "withbody",
         }
         key = {"key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/search/advanced", params=with_extra(params, query), secret_params=key)
+        return kit.Request(
+            url=f"{self.base_url}/search/advanced", params=kit.with_extra(params, query), secret_params=key
+        )
 
-    def _body(self, response: Response) -> dict[str, Any]:
+    def _body(self, response: kit.Response) -> dict[str, Any]:
         """Return the answer, or raise the error in it: nearly all have status 400, and a name."""
-        body = as_object(as_json(response))
-        name, words = as_text(body.get("error_name")), as_text(body.get("error_message")) or ""
+        body = kit.as_object(as_json(response))
+        name, words = kit.as_text(body.get("error_name")), kit.as_text(body.get("error_message")) or ""
         if name is None and response.status == 200:
-            return decode(response, self)
+            return kit.decode(response, self)
         kind = _KINDS.get(name or "")
         if "`key`" in words:
             kind = AuthenticationError
         wait = re.search(r"available in (\d{1,8}) seconds", words)
         if kind is RateLimited and wait and int(wait[1]) > _HOUR:  # the requests of this day are used up
             kind = QuotaExhausted
-        error = error_for(response, self, detail=words, kind=kind)
+        error = kit.error_for(response, self, detail=words, kind=kind)
         if wait and error.retry_after is None:
             error.retry_after = float(wait[1])
         raise error

@@ -15,39 +15,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError, UnsupportedOption, WebSearchError
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    FoundFile,
-    Key,
-    Limits,
-    Page,
-    Price,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_number,
-    as_object,
-    as_text,
-    check_options,
-    decode,
-    error_for,
-    find_country,
-    find_language,
-    page_error,
-    parse_images,
-    parse_page,
-    parse_pages,
-    parse_results,
-    parse_usage,
-    post_json,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._codes import COUNTRY_NAMES, LANGUAGES
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, as_texts, bearer
@@ -59,7 +29,7 @@ _MAX_RESULTS = 20
 _LONG_WINDOWS = {"hour", "day", "week", "month"}
 
 
-@provider
+@kit.provider
 class Tavily:
     """
     Searches and reads with Tavily.
@@ -85,13 +55,13 @@ class Tavily:
         "images",
     })  # fmt: skip
     topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
-    limits: ClassVar[Limits] = Limits(
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20,
         allowed_domains=300, blocked_domains=150,
     )  # fmt: skip
     countries: ClassVar[Mapping[str, str]] = COUNTRY_NAMES
     languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    about: ClassVar[Service] = Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.tavily.com/documentation/api-reference/endpoint/search",
             "https://docs.tavily.com/documentation/api-reference/endpoint/extract",
@@ -100,23 +70,23 @@ class Tavily:
         free_allowance="1,000 credits a month; a small allowance without a key",
         price="about USD 0.008 a credit; a search costs 1 or 2, five pages cost 1 or 2",
         prices=(
-            Price(usd=0, credits=0, when={"keyless": True}),
-            Price(verb="search", usd=0.016, credits=2, when={"search_depth": "advanced"}),
-            Price(verb="search", usd=0.016, credits=2, when={"auto_parameters": True}),
-            Price(verb="search", usd=0.008, credits=1),
-            Price(verb="read", usd=0.016, credits=2, size=5, when={"extract_depth": "advanced"}),
-            Price(verb="read", usd=0.008, credits=1, size=5),
+            kit.Price(usd=0, credits=0, when={"keyless": True}),
+            kit.Price(verb="search", usd=0.016, credits=2, when={"search_depth": "advanced"}),
+            kit.Price(verb="search", usd=0.016, credits=2, when={"auto_parameters": True}),
+            kit.Price(verb="search", usd=0.008, credits=1),
+            kit.Price(verb="read", usd=0.016, credits=2, size=5, when={"extract_depth": "advanced"}),
+            kit.Price(verb="read", usd=0.008, credits=1, size=5),
         ),
         as_of="2026-06",
         compared="tavily-python 0.8.5, 2026-11-23",
     )
 
-    api_key: Annotated[Key | None, Env("TAVILY_API_KEY")] = None
+    api_key: Annotated[kit.Key | None, kit.Env("TAVILY_API_KEY")] = None
     keyless: bool = False
-    base_url: BaseUrl = "https://api.tavily.com"
+    base_url: kit.BaseUrl = "https://api.tavily.com"
     search_depth: Literal["basic", "advanced", "fast", "ultra-fast"] = "basic"
     extract_depth: Literal["basic", "advanced"] = "basic"
-    include_answer: Annotated[bool | Literal["basic", "advanced"], FoundFile()] = False
+    include_answer: Annotated[bool | Literal["basic", "advanced"], kit.FoundFile()] = False
     include_raw_content: bool = False
     chunks_per_source: Annotated[int, Field(ge=1, le=3)] | None = None
     auto_parameters: bool = False
@@ -128,51 +98,55 @@ class Tavily:
         if self.api_key is None and not self.keyless:
             raise missing_field_error(type(self), "api_key")
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        check_options(query, self)
+        kit.check_options(query, self)
         if query.country and query.topic != "general":
             message = f"tavily knows countries in general search only, not for {query.topic}"
             raise UnsupportedOption(message, options=["country"], provider=self.name)
-        body = self._body((yield post_json(self, "search", self._payload(query), headers=self._headers())), "search")
+        body = self._body(
+            (yield kit.post_json(self, "search", self._payload(query), headers=self._headers())), "search"
+        )
         items, notes = take_results(body, self.name)
-        results = parse_results(items, self.name, snippet="content", published="published_date", content="raw_content")
-        return SearchResponse(
+        results = kit.parse_results(
+            items, self.name, snippet="content", published="published_date", content="raw_content"
+        )
+        return kit.SearchResponse(
             query=query.text,
             results=results,
             provider=self.name,
-            answer=as_text(body.get("answer")),
-            images=parse_images(body.get("images")),
+            answer=kit.as_text(body.get("answer")),
+            images=kit.parse_images(body.get("images")),
             suggestions=tuple(as_texts(body.get("follow_up_questions"))),
             notes=(*notes, f"tavily returns at most {_MAX_RESULTS} results") if query.limit > _MAX_RESULTS else notes,
-            request_id=as_text(body.get("request_id")),
-            usage=parse_usage(body.get("usage")),
+            request_id=kit.as_text(body.get("request_id")),
+            usage=kit.parse_usage(body.get("usage")),
             raw=body,
         )
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
         return (yield from read_alone(self, url))
 
-    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
         sent = [serialize(url) for url in urls]
         payload = {"urls": sent, "format": "markdown", "extract_depth": self.extract_depth, "include_usage": True}
-        response = yield post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
+        response = yield kit.post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
         body = self._body(response, "read")
         results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("failed_results"))
-        return parse_pages(self._read, urls, results, failures, usage=parse_usage(body.get("usage")))
+        return kit.parse_pages(self._read, urls, results, failures, usage=kit.parse_usage(body.get("usage")))
 
-    def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None) -> Page:
+    def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None) -> kit.Page:
         if found:
-            return parse_page(self, url, as_text(found.get("raw_content")) or "")
-        reason = as_text(as_object(failed).get("error")) or "the page is missing from the answer"
+            return kit.parse_page(self, url, kit.as_text(found.get("raw_content")) or "")
+        reason = kit.as_text(kit.as_object(failed).get("error")) or "the page is missing from the answer"
         status = re.search(r"\b[45]\d\d\b", reason)
-        error = page_error(self, status=status and status[0], detail=reason)
+        error = kit.page_error(self, status=status and status[0], detail=reason)
         error.temporary = False  # Tavily has tried again itself
         raise error
 
-    def _payload(self, query: SearchQuery) -> dict[str, Any]:
+    def _payload(self, query: kit.SearchQuery) -> dict[str, Any]:
         payload: dict[str, Any] = {
             "query": query.text,
             "max_results": min(query.limit, _MAX_RESULTS),
@@ -183,8 +157,8 @@ class Tavily:
             "end_date": query.before and query.before.isoformat(),
             "include_domains": list(query.allowed_domains),
             "exclude_domains": list(query.blocked_domains),
-            "country": find_country(query, self),
-            "language": find_language(query, self),
+            "country": kit.find_country(query, self),
+            "language": kit.find_language(query, self),
             "filter_by_language": query.language is not None,
             "include_answer": self.include_answer,
             "include_raw_content": "markdown" if self.include_raw_content else None,
@@ -196,33 +170,33 @@ class Tavily:
             "exact_match": self.exact_match,
             "include_favicon": self.include_favicon,
         }
-        return with_extra({name: value for name, value in payload.items() if value not in ([], False)}, query)
+        return kit.with_extra({name: value for name, value in payload.items() if value not in ([], False)}, query)
 
     def _headers(self) -> dict[str, str]:
         return {"X-Tavily-Access-Mode": "keyless"} if self.keyless or self.api_key is None else bearer(self.api_key)
 
-    def _body(self, response: Response, verb: str) -> dict[str, Any]:
+    def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:
         if problem := _envelope(response):
             raise self._keyless_error(response, problem, verb)
-        return decode(response, self, verb=verb, meanings=_MEANINGS)
+        return kit.decode(response, self, verb=verb, meanings=_MEANINGS)
 
-    def _keyless_error(self, response: Response, problem: dict[str, Any], verb: str) -> ServiceError:
+    def _keyless_error(self, response: kit.Response, problem: dict[str, Any], verb: str) -> ServiceError:
         """Make the error of the tier without a key, whose codes say more than its statuses."""
-        code, wait = str(problem.get("code")), as_number(problem.get("retry_after_seconds"))
+        code, wait = str(problem.get("code")), kit.as_number(problem.get("retry_after_seconds"))
         is_long = response.status == 429 and str(problem.get("window")) in _LONG_WINDOWS
         is_cap = "cap" in code.split("_") or "quota" in code or is_long
         kind = QuotaExhausted if is_cap else _MEANINGS.get(response.status)
         hint = "a key lifts this limit: TAVILY_API_KEY" if self.keyless else ""
-        error = error_for(response, self, verb=verb, detail=problem.get("message"), hint=hint, kind=kind)
+        error = kit.error_for(response, self, verb=verb, detail=problem.get("message"), hint=hint, kind=kind)
         if wait is not None and wait >= 0:
             error.retry_after = wait
         return error
 
 
-def _envelope(response: Response) -> dict[str, Any] | None:
+def _envelope(response: kit.Response) -> dict[str, Any] | None:
     """Return the error of the keyless tier, at any status: ``{"error": {"code": "daily_cap_reached", ...}}``."""
     # Parsed only if it can have this name, which may be escaped, or in UTF-16.
     if not any(sign in response.content for sign in (b'"error"', b"\\u00", b"\0")):
         return None
-    problem = as_object(as_object(as_json(response)).get("error"))
+    problem = kit.as_object(kit.as_object(as_json(response)).get("error"))
     return problem if isinstance(problem.get("code"), str) else None

@@ -14,23 +14,10 @@ from datetime import UTC, date, datetime
 from typing import Annotated, ClassVar
 from urllib.parse import urljoin
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import is_web_url, serialize
 from websearch_core.errors import BadResponse, Blocked, PageNotFound, ServiceError
 from websearch_core.flow import Call
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Flow,
-    FoundFile,
-    Page,
-    Request,
-    Response,
-    Service,
-    drop_none,
-    error_for,
-    is_vendor,
-    provider,
-)
 from websearch_core.provider._http import as_json, unexpected_format
 from websearch_core.provider._reading import parse_response
 
@@ -39,7 +26,7 @@ _MAX_REDIRECTS = 3
 _MEANINGS: dict[int, type[ServiceError]] = {404: PageNotFound, 410: PageNotFound}
 
 
-@provider
+@kit.provider
 class Wayback:
     """
     Reads archived copies of pages.
@@ -53,22 +40,22 @@ class Wayback:
 
     name = "wayback"
     label = "Wayback Machine"
-    about: ClassVar[Service] = Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://archive.org/help/wayback_api.php",
             "https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server",
         ),
         free_allowance="keyless, at the pace of a person",
         price="free",
-        prices=FREE,
+        prices=kit.FREE,
         as_of="2026-11",
     )
 
-    base_url: BaseUrl = "https://web.archive.org"
-    until: Annotated[date | None, FoundFile()] = None
-    max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
+    base_url: kit.BaseUrl = "https://web.archive.org"
+    until: Annotated[date | None, kit.FoundFile()] = None
+    max_bytes: Annotated[int, kit.FoundFile(at_most=10 * 2**20)] = 10 * 2**20
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the last archived copy of the page at *url*."""
         params = {
             "url": serialize(url),
@@ -78,27 +65,27 @@ class Wayback:
             "to": f"{self.until:%Y%m%d}" if self.until else None,
             "limit": -1,  # the last
         }
-        response = yield Request(
+        response = yield kit.Request(
             url=f"{self.base_url}/cdx/search/cdx",
-            params=drop_none(params),
+            params=kit.drop_none(params),
             target=url,
-            judge_target=not is_vendor(self),
+            judge_target=not kit.is_vendor(self),
         )
         stamp, original = self._capture(response)
         response, stamp, original = yield from self._fetch(stamp, original)
-        page: Page = yield Call(parse_response, self, response, url, original, self.max_bytes, isolate=None)
+        page: kit.Page = yield Call(parse_response, self, response, url, original, self.max_bytes, isolate=None)
         day = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).date()
         page = page.model_copy(update={"final_url": f"{self.base_url}/web/{stamp}/{original}"})
         return page.with_notes(
             f"this is the copy that the Wayback Machine archived on {day}, not the page as it is today"
         )
 
-    def _capture(self, response: Response) -> tuple[str, str]:
+    def _capture(self, response: kit.Response) -> tuple[str, str]:
         """Return time and URL of the capture in the answer: a table, whose first row has the names of the columns."""
         if _BLOCKED.search(response.content):
-            raise error_for(response, self, verb="read", hint="the archive leaves out this site", kind=Blocked)
+            raise kit.error_for(response, self, verb="read", hint="the archive leaves out this site", kind=Blocked)
         if response.status != 200:
-            raise error_for(response, self, verb="read")
+            raise kit.error_for(response, self, verb="read")
         rows = as_json(response) if response.content.strip() else []
         if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) > 1 for row in rows):
             raise unexpected_format(self.name, "read")
@@ -109,7 +96,7 @@ class Wayback:
             raise unexpected_format(self.name, "read")
         return stamp, original
 
-    def _fetch(self, stamp: str, original: str) -> Flow[tuple[Response, str, str]]:
+    def _fetch(self, stamp: str, original: str) -> kit.Flow[tuple[kit.Response, str, str]]:
         """
         Fetch a copy, and return also its time and the URL of its page.
 
@@ -117,7 +104,7 @@ class Wayback:
         """
         for _ in range(_MAX_REDIRECTS + 1):
             copy = f"{self.base_url}/web/{stamp}id_/{original}"
-            response: Response = yield Request(url=copy, max_bytes=self.max_bytes, guarded=True)
+            response: kit.Response = yield kit.Request(url=copy, max_bytes=self.max_bytes, guarded=True)
             if response.status == 200:
                 if "memento-datetime" not in response.headers:  # RFC 7089: a page about the archive has none
                     raise PageNotFound("wayback read failed: the archive has no copy of this page", provider=self.name)
@@ -127,6 +114,6 @@ class Wayback:
             place = following.removeprefix(f"{self.base_url}/web/")
             found = re.fullmatch(r"([12]\d{13})(?:[a-z]{2}_)?/(.+)", place, re.ASCII)
             if found is None or not is_web_url(found[2]):
-                raise error_for(response, self, verb="read", meanings=_MEANINGS)
+                raise kit.error_for(response, self, verb="read", meanings=_MEANINGS)
             stamp, original = found[1], found[2]
         raise BadResponse(f"wayback read failed: more than {_MAX_REDIRECTS} redirects", provider=self.name)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
+from websearch_core import provider as kit
 from websearch_core.errors import (
     AuthenticationError,
     BadRequest,
@@ -20,27 +21,6 @@ from websearch_core.errors import (
     ServiceError,
     Unavailable,
     UnsupportedOption,
-)
-from websearch_core.provider import (
-    FREE,
-    BaseUrl,
-    Flow,
-    Limits,
-    Request,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_objects,
-    as_text,
-    check_options,
-    codes,
-    collect_pages,
-    decode,
-    find_language,
-    parse_results,
-    provider,
-    with_extra,
 )
 
 _KINDS: dict[str, type[ServiceError]] = {
@@ -50,7 +30,7 @@ _KINDS: dict[str, type[ServiceError]] = {
 }  # fmt: skip
 
 
-@provider
+@kit.provider
 class Wikipedia:
     """
     Searches Wikipedia.
@@ -63,7 +43,7 @@ class Wikipedia:
     name = "wikipedia"
     options: ClassVar[frozenset[str]] = frozenset({"language", "page"})
     # https://meta.wikimedia.org/wiki/List_of_Wikipedias: those with more than 10,000 articles
-    languages: ClassVar[Mapping[str, str]] = codes("""
+    languages: ClassVar[Mapping[str, str]] = kit.codes("""
         ab ace af als am an ang anp ar ary arz as ast av avk awa az azb ba ban bar bcl be bg bh bjn bm bn bo bpy
         br bs bug ca ce ceb ckb co crh cs cv cy da de diq dv el eml en eo es et eu fa fi fo fr frr fy ga gan gd
         gl gn gom gu ha hak he hi hif hr hsb ht hu hy hyw ia id ie ig ilo io is it ja jv ka kbp kk km kn ko ku
@@ -72,50 +52,50 @@ class Wikipedia:
         sc scn sco sd se sh si sk sl smn sn so sq sr sr-latn=sr su sv sw szl ta te tg th tk tl tr tt tum tyv uk
         ur uz vec vi vo wa war wo wuu xmf yi yo yue zea zgh zh zh-hant=zh zu
     """)
-    limits: ClassVar[Limits] = Limits(results_per_request=50, results=10_000, query_length=300, concurrent=1)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=50, results=10_000, query_length=300, concurrent=1)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://www.mediawiki.org/wiki/API:Search",
             "https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy",
         ),
         free_allowance="keyless, at the pace of a person",
         price="free",
-        prices=FREE,
+        prices=kit.FREE,
         as_of="2026-11",
         terms="Texts are under CC BY-SA 4.0: name the article and the licence where you show them.",
     )
 
-    base_url: BaseUrl = "https://en.wikipedia.org"
+    base_url: kit.BaseUrl = "https://en.wikipedia.org"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
+        kit.check_options(query, self)
         wiki = self._wiki(query)
 
-        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-            body = decode((yield self._request(wiki, query, number * size, size)), self, kind=_kind)
-            found = as_object(body.get("query"))
-            about = as_object(found.get("searchinfo"))
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+            body = kit.decode((yield self._request(wiki, query, number * size, size)), self, kind=_kind)
+            found = kit.as_object(body.get("query"))
+            about = kit.as_object(found.get("searchinfo"))
             items = found.get("search")
             if isinstance(items, list):
-                items = [item for item in as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
-            rewritten = as_text(about.get("rewrittenquery"))
-            page = SearchResponse(
+                items = [item for item in kit.as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
+            rewritten = kit.as_text(about.get("rewrittenquery"))
+            page = kit.SearchResponse(
                 query=query.text,
-                results=parse_results(
+                results=kit.parse_results(
                     items, self.name, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
                 ),
                 provider=self.name,
-                suggestions=tuple(filter(None, [as_text(about.get("suggestion")), rewritten])),
+                suggestions=tuple(filter(None, [kit.as_text(about.get("suggestion")), rewritten])),
                 notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else (),
                 raw=body,
             )  # fmt: skip
             return page, isinstance(body.get("continue"), dict)
 
-        return (yield from collect_pages(query, self, fetch))
+        return (yield from kit.collect_pages(query, self, fetch))
 
-    def _wiki(self, query: SearchQuery) -> str:
-        language = find_language(query, self)
+    def _wiki(self, query: kit.SearchQuery) -> str:
+        language = kit.find_language(query, self)
         if language is None:
             return self.base_url
         if not (urlsplit(self.base_url).hostname or "").endswith(".wikipedia.org"):
@@ -123,7 +103,7 @@ class Wikipedia:
             raise UnsupportedOption(message, options=["language"], provider=self.name)
         return f"https://{language}.wikipedia.org"
 
-    def _request(self, wiki: str, query: SearchQuery, offset: int, limit: int) -> Request:
+    def _request(self, wiki: str, query: kit.SearchQuery, offset: int, limit: int) -> kit.Request:
         params = {
             "action": "query",
             "list": "search",
@@ -134,15 +114,15 @@ class Wikipedia:
             "format": "json",
             "formatversion": 2,
         }
-        return Request(url=f"{wiki}/w/api.php", params=with_extra(params, query))
+        return kit.Request(url=f"{wiki}/w/api.php", params=kit.with_extra(params, query))
 
 
 def _kind(body: Any) -> type[ServiceError] | None:
-    error = as_object(as_object(body).get("error"))
+    error = kit.as_object(kit.as_object(body).get("error"))
     return _KINDS.get(str(error.get("code")), BadRequest) if error else None
 
 
 def _url(wiki: str, item: Mapping[str, Any]) -> str | None:
     """Return the address of an article, which the service leaves out."""
-    title = as_text(item.get("title"))
+    title = kit.as_text(item.get("title"))
     return f"{wiki}/wiki/{quote(title.replace(' ', '_'), safe='/:@!$*(),;')}" if title else None

@@ -12,40 +12,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
+from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError, WebSearchError
-from websearch_core.provider import (
-    BaseUrl,
-    Env,
-    Flow,
-    FoundFile,
-    Key,
-    Limits,
-    Page,
-    Price,
-    Request,
-    Response,
-    SearchQuery,
-    SearchResponse,
-    Service,
-    as_object,
-    as_objects,
-    as_text,
-    check_options,
-    codes,
-    collect_pages,
-    decode,
-    drop_none,
-    find_country,
-    find_language,
-    page_error,
-    parse_page,
-    parse_pages,
-    parse_results,
-    post_json,
-    provider,
-    with_extra,
-)
 from websearch_core.provider._dates import date_span
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, as_texts, unexpected_format
@@ -55,7 +24,7 @@ _PAGE = 100
 _PAGES = 10
 
 
-@provider
+@kit.provider
 class You:
     """
     Searches and reads with You.com.
@@ -78,17 +47,17 @@ class You:
         "page",
     })  # fmt: skip
     emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
-    countries: ClassVar[Mapping[str, str]] = codes("""
+    countries: ClassVar[Mapping[str, str]] = kit.codes("""
         AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US
     """)
-    languages: ClassVar[Mapping[str, str]] = codes("""
+    languages: ClassVar[Mapping[str, str]] = kit.codes("""
         ar=AR eu=EU bn=BN bg=BG ca=CA zh=ZH-HANS zh-hant=ZH-HANT hr=HR cs=CS da=DA nl=NL en=EN en-gb=EN-GB et=ET fi=FI
         fr=FR gl=GL de=DE el=EL gu=GU he=HE hi=HI hu=HU is=IS it=IT ja=JA kn=KN ko=KO lv=LV lt=LT ms=MS ml=ML mr=MR
         nb=NB pl=PL pt-br=PT-BR pt-pt=PT-PT pa=PA ro=RO ru=RU sr=SR sk=SK sl=SL es=ES sv=SV ta=TA te=TE th=TH tr=TR
         uk=UK vi=VI
     """)
-    limits: ClassVar[Limits] = Limits(results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10)
-    about: ClassVar[Service] = Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://you.com/docs/api-reference/search/v1-search",
             "https://you.com/docs/api-reference/contents/v1-contents",
@@ -97,92 +66,92 @@ class You:
         free_allowance="USD 100 once; keyless: about 100 searches a day per address",
         price="USD 5 per 1,000 searches, USD 1 per 1,000 pages",
         prices=(
-            Price(usd=0, when={"keyless": True}),
-            Price(verb="search", usd=0.005, when={"livecrawl": False}),
-            Price(verb="read", usd=0.001, size=1),
+            kit.Price(usd=0, when={"keyless": True}),
+            kit.Price(verb="search", usd=0.005, when={"livecrawl": False}),
+            kit.Price(verb="read", usd=0.001, size=1),
         ),
         as_of="2026-10",
         compared="youdotcom 3.6.0, 2026-11-23",
     )
 
-    api_key: Annotated[Key | None, Env("YDC_API_KEY", "YOUDOTCOM_API_KEY", "YOUCOM_API_KEY")] = None
+    api_key: Annotated[kit.Key | None, kit.Env("YDC_API_KEY", "YOUDOTCOM_API_KEY", "YOUCOM_API_KEY")] = None
     keyless: bool = False
-    base_url: BaseUrl = "https://ydc-index.io/v1"
-    keyless_url: BaseUrl = "https://api.you.com/v1/agents"
+    base_url: kit.BaseUrl = "https://ydc-index.io/v1"
+    keyless_url: kit.BaseUrl = "https://api.you.com/v1/agents"
     livecrawl: bool = False
-    max_age: Annotated[int | None, FoundFile()] = None
-    boost_domains: Annotated[tuple[str, ...], FoundFile()] = ()
+    max_age: Annotated[int | None, kit.FoundFile()] = None
+    boost_domains: Annotated[tuple[str, ...], kit.FoundFile()] = ()
 
     def __post_init__(self) -> None:
         """Require a key, unless ``keyless`` is set."""
         if self.api_key is None and not self.keyless:
             raise missing_field_error(type(self), "api_key")
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        check_options(query, self)
-        return (yield from collect_pages(query, self, partial(self._page, query)))
+        kit.check_options(query, self)
+        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
 
-    def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
-        response = yield self._search_request(with_extra(self._payload(query, number, size), query))
-        body = decode(response, self, meanings=self._meanings())
+    def _page(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        response = yield self._search_request(kit.with_extra(self._payload(query, number, size), query))
+        body = kit.decode(response, self, meanings=self._meanings())
         found = body.get("results")
         if not isinstance(found, dict) and not ("metadata" in body and found in (None, [])):
             raise unexpected_format(self.name)
-        web, news = (as_objects(as_object(found).get(section)) for section in ("web", "news"))
-        about = as_object(body.get("metadata"))
-        page = SearchResponse(
+        web, news = (kit.as_objects(kit.as_object(found).get(section)) for section in ("web", "news"))
+        about = kit.as_object(body.get("metadata"))
+        page = kit.SearchResponse(
             query=query.text,
-            results=parse_results(
+            results=kit.parse_results(
                 [*web, *news], self.name, snippet=_snippet, content="contents.markdown",
                 published="page_age", author="authors", markup="entities",
             ),
             provider=self.name,
-            request_id=as_text(about.get("search_uuid")),
+            request_id=kit.as_text(about.get("search_uuid")),
             raw=body,
         )  # fmt: skip
         return page, len(web) >= size and number + 1 < _PAGES
 
-    def read(self, url: str, /) -> Flow[Page]:
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
         return (yield from read_alone(self, url))
 
-    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to ten pages in one request."""
         if self.keyless or self.api_key is None:
             raise missing_field_error(type(self), "api_key")
         sent = [serialize(url) for url in urls]
-        payload = drop_none({"urls": sent, "formats": ["markdown", "metadata"], "max_age": self.max_age})
+        payload = kit.drop_none({"urls": sent, "formats": ["markdown", "metadata"], "max_age": self.max_age})
         headers = {"X-Api-Key": self.api_key.get_secret_value()}
-        response = yield post_json(self, "contents", payload, headers=headers, target=tuple(urls))
-        return parse_pages(self._read, urls, find_records(sent, self._contents(response)))
+        response = yield kit.post_json(self, "contents", payload, headers=headers, target=tuple(urls))
+        return kit.parse_pages(self._read, urls, find_records(sent, self._contents(response)))
 
-    def _read(self, url: str, record: dict[str, Any] | None) -> Page:
-        found = as_object(record)
-        text = as_text(found.get("markdown"))
+    def _read(self, url: str, record: dict[str, Any] | None) -> kit.Page:
+        found = kit.as_object(record)
+        text = kit.as_text(found.get("markdown"))
         if text is None:
-            raise page_error(self)  # You.com does not say why
-        site = as_object(found.get("metadata")).get("site_name")
-        return parse_page(self, url, text, title=found.get("title"), final_url=found.get("url"), site_name=site)
+            raise kit.page_error(self)  # You.com does not say why
+        site = kit.as_object(found.get("metadata")).get("site_name")
+        return kit.parse_page(self, url, text, title=found.get("title"), final_url=found.get("url"), site_name=site)
 
-    def _contents(self, response: Response) -> list[dict[str, Any]]:
+    def _contents(self, response: kit.Response) -> list[dict[str, Any]]:
         """Return the pages in the answer, which is a list."""
         pages = as_json(response)
         if 200 <= response.status < 300 and isinstance(pages, list) and not response.truncated:
-            return as_objects(pages)
-        body = decode(response, self, verb="read", meanings=self._meanings())
+            return kit.as_objects(pages)
+        body = kit.decode(response, self, verb="read", meanings=self._meanings())
         if not isinstance(body.get("results"), list):
             raise unexpected_format(self.name, "read")
-        return as_objects(body["results"])
+        return kit.as_objects(body["results"])
 
-    def _payload(self, query: SearchQuery, number: int, size: int) -> dict[str, Any]:
+    def _payload(self, query: kit.SearchQuery, number: int, size: int) -> dict[str, Any]:
         return {
             "query": query.text,
             "count": size,
             "offset": number or None,
             "freshness": date_span(query),
-            "country": find_country(query, self),
-            "language": find_language(query, self),
+            "country": kit.find_country(query, self),
+            "language": kit.find_language(query, self),
             "safesearch": query.safe_search,
             "include_domains": list(query.allowed_domains) or None,
             "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
@@ -191,12 +160,12 @@ class You:
             "livecrawl_formats": ["markdown"] if self.livecrawl else None,
         }
 
-    def _search_request(self, payload: dict[str, Any]) -> Request:
+    def _search_request(self, payload: dict[str, Any]) -> kit.Request:
         if self.keyless or self.api_key is None:
             params = {name: ",".join(value) if isinstance(value, list) else value for name, value in payload.items()}
-            return Request(url=f"{self.keyless_url}/search", params=params)
+            return kit.Request(url=f"{self.keyless_url}/search", params=params)
         headers = {"X-Api-Key": self.api_key.get_secret_value()}
-        return post_json(self, "search", payload, headers=headers)
+        return kit.post_json(self, "search", payload, headers=headers)
 
     def _meanings(self) -> dict[int, type[ServiceError]]:
         """Without a key, "too many requests" are those of a day."""
@@ -204,4 +173,4 @@ class You:
 
 
 def _snippet(result: Mapping[str, Any]) -> str:
-    return " … ".join(as_texts(result.get("snippets"))) or as_text(result.get("description")) or ""
+    return " … ".join(as_texts(result.get("snippets"))) or kit.as_text(result.get("description")) or ""
