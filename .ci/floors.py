@@ -1,5 +1,4 @@
-"""
-Fail where less is covered by tests, or by types, than the floors in pyproject.toml ([tool.floors]) ask for.
+"""Fail where less is covered by tests, or by types, than the floors in pyproject.toml ([tool.floors]) ask for.
 
     python .ci/floors.py coverage build/coverage.json
     python .ci/floors.py types

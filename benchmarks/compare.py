@@ -1,5 +1,4 @@
-"""
-Compare costs on a noisy machine.
+"""Compare costs on a noisy machine.
 
 The candidates take turns, and each round compares them with the reference of the same round: noise affects all of
 them alike. The result is the median of those ratios. The medians of the times only give an idea; they differ between
@@ -26,13 +25,11 @@ class Cost:
 
 @dataclass(frozen=True)
 class Comparison:
-    """
-    The costs of all candidates, round by round.
+    """The costs of all candidates, round by round.
 
     Args:
         costs: The costs of each candidate, one for each round.
         reference: The candidate that the others are compared with.
-
     """
 
     costs: Mapping[str, Sequence[Cost]]
@@ -79,15 +76,13 @@ class Comparison:
 
 
 def compare(candidates: Mapping[str, Callable[[], Cost]], *, reference: str, rounds: int, warm_up: int) -> Comparison:
-    """
-    Let the *candidates* take turns, in a new order each round, since each one finds the caches of the one before.
+    """Let the *candidates* take turns, in a new order each round, since each one finds the caches of the one before.
 
     Args:
         candidates: By name, a function that does the work and returns its cost.
         reference: The name of the candidate that the others are compared with.
         rounds: Rounds that count.
         warm_up: Rounds before them that do not count.
-
     """
     costs: dict[str, list[Cost]] = {name: [] for name in candidates}
     shuffle = random.Random(0).sample

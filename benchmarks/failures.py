@@ -1,5 +1,4 @@
-"""
-Let every provider fail in every way, in both frameworks, blocking and async, and write docs/measured/failures.md.
+"""Let every provider fail in every way, in both frameworks, blocking and async, and write docs/measured/failures.md.
 
     python -m benchmarks.failures
 

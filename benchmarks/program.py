@@ -14,15 +14,13 @@ _ROOT = Path(__file__).resolve().parents[1]
 
 
 class Program:
-    """
-    A module that calls `serve` when it is run, for the duration of the ``with`` block.
+    """A module that calls `serve` when it is run, for the duration of the ``with`` block.
 
     Args:
         module: Its name.
 
     Attributes:
         url: The URL of the server.
-
     """
 
     url = ""
@@ -57,13 +55,11 @@ class Program:
 
 
 async def serve(server: asyncio.Server, describe: Callable[[], Any]) -> None:
-    """
-    Run *server* until the process that started this one closes the pipe, or dies.
+    """Run *server* until the process that started this one closes the pipe, or dies.
 
     Args:
         server: It listens on 127.0.0.1.
         describe: Returns what it has seen, for `Program.ask`.
-
     """
     print(server.sockets[0].getsockname()[1], flush=True)
     questions = asyncio.StreamReader()

@@ -46,8 +46,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Section:
-    """
-    One measurement.
+    """One measurement.
 
     Args:
         title: What was measured.
@@ -56,7 +55,6 @@ class Section:
         goals: The goals that the results are judged by.
         remark: A paragraph of comment.
         plot: The path of a plot, relative to the page.
-
     """
 
     title: str
@@ -94,14 +92,12 @@ def head() -> str:
 
 
 def put(page: str, sections: Sequence[Section], beginning: str = "") -> str:
-    """
-    Replace the sections of a page that have the titles of *sections*, and update the count of goals.
+    """Replace the sections of a page that have the titles of *sections*, and update the count of goals.
 
     Args:
         page: The present text of the page.
         sections: The new sections; those with a new title are added at the end.
         beginning: The new beginning of the page; empty keeps the present one.
-
     """
     old, *texts = re.split(r"^(?=## )", page, flags=re.MULTILINE)
     by_title = {text.partition("\n")[0]: text.rstrip() for text in texts}

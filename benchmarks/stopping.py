@@ -1,7 +1,6 @@
-"""
-Interrupt blocking calls that are waiting for a server, and write docs/measured/stopping.md.
+"""Interrupt blocking calls that are waiting for a server, and write docs/measured/stopping.md.
 
-    python -m benchmarks.stopping
+python -m benchmarks.stopping
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""
-Search, read and cite, in LangChain and in LlamaIndex, without network or key: ``make demo``.
+"""Search, read and cite, in LangChain and in LlamaIndex, without network or key: ``make demo``.
 
 A small web site on 127.0.0.1 replaces the web, an index of it the search engine, and a script the model
 (examples/scripted.py). Everything else is what you would use: the tools, the agents, the guard.

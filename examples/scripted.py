@@ -1,5 +1,4 @@
-"""
-Models that need no network: they use two tools as a good model would, and no answer is written in advance.
+"""Models that need no network: they use two tools as a good model would, and no answer is written in advance.
 
 The script searches for the question, opens the result whose words match it best, and answers with the sentence of the
 page that matches it best, citing the result by its number. All it knows about the web comes from the tools.

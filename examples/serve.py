@@ -1,5 +1,4 @@
-"""
-Serve the small website in ``examples/site``, which the offline demo searches and reads and the tests browse.
+"""Serve the small website in ``examples/site``, which the offline demo searches and reads and the tests browse.
 
     python examples/serve.py --port 8000
 
@@ -87,8 +86,7 @@ def _search(files: dict[str, Path], words: list[str], most: int) -> list[dict[st
 
 
 class Site(ThreadingHTTPServer):
-    """
-    The example site, served from a background thread for the duration of the ``with`` block.
+    """The example site, served from a background thread for the duration of the ``with`` block.
 
     Args:
         port: The port to listen on; 0 means a free one.
@@ -98,7 +96,6 @@ class Site(ThreadingHTTPServer):
 
     Raises:
         OSError: The port is taken.
-
     """
 
     request_queue_size = 128  # with the default of 5, the sixth of a burst of connections waits a second

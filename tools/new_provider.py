@@ -1,5 +1,4 @@
-"""
-Begin a provider: ``make provider NAME=beacon``.
+"""Begin a provider: ``make provider NAME=beacon``.
 
 Writes what CONTRIBUTING.md shows for Lighthouse, under another name: the file, its line in the registry, its cassettes,
 and those of its failures.
@@ -36,12 +35,10 @@ class BadName(ValueError):
 
 
 def check_name(name: str) -> None:
-    """
-    Make sure that a new provider can be called *name*.
+    """Make sure that a new provider can be called *name*.
 
     Raises:
         BadName: It cannot.
-
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name) or len(name) > _MAX_NAME:
         raise BadName(f"{name!r} is not a name for a provider: use up to {_MAX_NAME} of a-z, 0-9 and _")
@@ -60,15 +57,13 @@ def class_name(name: str) -> str:
 
 
 def write_provider(name: str) -> list[Path]:
-    """
-    Write the files of a new provider, and its line in the registry.
+    """Write the files of a new provider, and its line in the registry.
 
     Returns:
         What was written.
 
     Raises:
         BadName: There cannot be a provider of that name, or one of its files exists.
-
     """
     check_name(name)
     guide = _rename(GUIDE.read_text("utf-8"), name)

@@ -1,5 +1,4 @@
-"""
-Cut a release, and publish it.
+"""Cut a release, and publish it.
 
     make release VERSION=0.2.0   # write the version and the changelog; then review and commit
     make publish                 # build, check, and show what would be done
@@ -44,12 +43,10 @@ def bound_for(version: str) -> str:
 
 
 def cut(root: Path, version: str, day: str) -> None:
-    """
-    Write *version* into the packages, and the changes of *day* into the changelog.
+    """Write *version* into the packages, and the changes of *day* into the changelog.
 
     Raises:
         ReleaseError: *version* is not a later one, or nothing has changed.
-
     """
     before = read_version(root)
     if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
@@ -69,12 +66,10 @@ def cut(root: Path, version: str, day: str) -> None:
 
 
 def find_fragments(root: Path) -> list[Path]:
-    """
-    Return the files of ``changelog.d``, in the order of the changelog.
+    """Return the files of ``changelog.d``, in the order of the changelog.
 
     Raises:
         ReleaseError: A file has a name without a section, or is not a list.
-
     """
     found = sorted(path for path in (root / "changelog.d").glob("*") if path.name != "README.md")
     for path in found:
@@ -86,12 +81,10 @@ def find_fragments(root: Path) -> list[Path]:
 
 
 def write_section(changelog: str, heading: str, fragments: dict[Path, str]) -> str:
-    """
-    Return *changelog* with *fragments* added to what is unreleased, under *heading*.
+    """Return *changelog* with *fragments* added to what is unreleased, under *heading*.
 
     Raises:
         ReleaseError: Nothing is unreleased, or a section is unknown or there twice.
-
     """
     head, mark, rest = changelog.partition("## Unreleased\n")
     if mark:
@@ -118,12 +111,10 @@ def write_section(changelog: str, heading: str, fragments: dict[Path, str]) -> s
 
 
 def check(root: Path, tag: str = "") -> str:
-    """
-    Return the version that is ready to be published.
+    """Return the version that is ready to be published.
 
     Raises:
         ReleaseError: The tree is not that of a release, or *tag* is another version's.
-
     """
     version = read_version(root)
     if tag and tag != f"v{version}":
@@ -137,8 +128,7 @@ def check(root: Path, tag: str = "") -> str:
 
 
 def publish(root: Path, confirm: str) -> list[list[str]]:
-    """
-    Push the tag of the release, or only return the commands that do it.
+    """Push the tag of the release, or only return the commands that do it.
 
     Args:
         root: The repository.
@@ -147,7 +137,6 @@ def publish(root: Path, confirm: str) -> list[list[str]]:
     Raises:
         ReleaseError: The tree is not ready, or *confirm* is another version.
         subprocess.CalledProcessError: git failed.
-
     """
     version = check(root)
     if _git(root, "status", "--porcelain"):

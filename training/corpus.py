@@ -1,5 +1,4 @@
-"""
-Pages whose main content is known.
+"""Pages whose main content is known.
 
 A folder has one of three layouts, which `load` distinguishes:
 
@@ -34,8 +33,7 @@ _TARGET = re.compile(rb"""\bhref=["']?([^"'\s>]+)""", re.IGNORECASE)
 
 
 class Page(NamedTuple):
-    """
-    A page and the truth about it.
+    """A page and the truth about it.
 
     Args:
         name: Its name in the corpus.
@@ -50,7 +48,6 @@ class Page(NamedTuple):
         title: Its title; empty if it is not known.
         authors: Its authors; none if they are not known.
         published: When it was published, in ISO 8601; empty if it is not known.
-
     """
 
     name: str
@@ -68,12 +65,10 @@ class Page(NamedTuple):
 
 
 def load(folder: Path) -> list[Page]:
-    """
-    Return the pages of a *folder*, whichever layout it has.
+    """Return the pages of a *folder*, whichever layout it has.
 
     Raises:
         ValueError: It has none of the layouts.
-
     """
     if (folder / "truth.json").is_file():
         return articles(folder)
@@ -85,12 +80,10 @@ def load(folder: Path) -> list[Page]:
 
 
 def find_folders(root: Path) -> list[Path]:
-    """
-    Return the folders of pages in *root*, in a fixed order.
+    """Return the folders of pages in *root*, in a fixed order.
 
     Raises:
         ValueError: There are none.
-
     """
     folders = [folder for folder in sorted(root.glob("*/")) if folder.is_dir()]
     if not folders:
@@ -159,8 +152,7 @@ def _read(path: Path, content_type: str | None = None) -> bytes:
 
 
 def find_site(data: bytes, url: str) -> str:
-    """
-    Return a name that all pages of a site share: the part of the host that somebody registered.
+    """Return a name that all pages of a site share: the part of the host that somebody registered.
 
     It is that of the canonical address if *url* is empty or invented, and the page's own if it has none.
     """

@@ -15,8 +15,7 @@ _GRAM = 4  # words
 
 
 def label_texts(texts: Sequence[str], truth: str) -> list[float]:
-    """
-    Return for each text the share of it that is content.
+    """Return for each text the share of it that is content.
 
     Page and truth are aligned by their longest common runs first, so that a word of the menu that also occurs in the
     truth does not count as content. Content that the truth has in another order is found by its runs of four words.
@@ -24,7 +23,6 @@ def label_texts(texts: Sequence[str], truth: str) -> list[float]:
     Args:
         texts: The texts of the blocks of the page, in order.
         truth: The text of the content.
-
     """
     true = words(truth)
     grams = set(zip(*(true[place:] for place in range(_GRAM)), strict=False))

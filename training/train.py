@@ -1,5 +1,4 @@
-"""
-Train the model of the page reader, and write it as tables of numbers: ``reading/_html/model.json`` of the core.
+"""Train the model of the page reader, and write it as tables of numbers: ``reading/_html/model.json`` of the core.
 
 The pages are those of WCXB (Murrough Foley, 2026, CC BY 4.0), a public corpus of pages of seven kinds with the text of
 their main content, news articles in twenty languages (from the test data of Fundus), and the test pages of Mozilla's
@@ -135,8 +134,7 @@ def _extract_text(source: str) -> str:
 
 
 def learn_lexicon(samples: Sequence[Sample]) -> dict[str, float]:
-    """
-    Learn how strongly the words of class and id names, and element names, suggest content.
+    """Learn how strongly the words of class and id names, and element names, suggest content.
 
     The value of a word is the log-odds that text under it is content, minus the log-odds for any text; each page
     counts once.

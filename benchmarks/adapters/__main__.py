@@ -1,5 +1,4 @@
-"""
-Compare the shapes of captured answers with our cassettes, play and mutate them, and write docs/measured/adapters.md.
+"""Compare the shapes of captured answers with our cassettes, play and mutate them, and write docs/measured/adapters.md.
 
     python -m benchmarks.adapters            # write the page
     python -m benchmarks.adapters --cassettes  # also write the cassettes that have these shapes

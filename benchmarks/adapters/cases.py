@@ -16,8 +16,7 @@ RETIRED = {"bing_retired": "the service has ended", "google_cse": "the service e
 
 @dataclass(frozen=True)
 class Facts:
-    """
-    Where the facts of an answer are: paths, as the service's documentation names them, not as the adapter does.
+    """Where the facts of an answer are: paths, as the service's documentation names them, not as the adapter does.
 
     ``{}`` in *link* stands for the value, if the URL is made of it.
     """
@@ -32,8 +31,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Case:
-    """
-    A kind of captured answers.
+    """A kind of captured answers.
 
     Args:
         shapes: Their names, with ``*`` for any part.
@@ -46,7 +44,6 @@ class Case:
         cassette: The name of the cassette that is written from it, if one is.
         skipped: Why it is not played: it is an answer of another API of the service.
         tag: How the service marks a word.
-
     """
 
     shapes: str

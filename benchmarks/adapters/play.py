@@ -131,8 +131,7 @@ def find_problems(case: Case, body: Any, outcome: Outcome) -> list[str]:
 
 
 def play(case: Case, body: Any, count: int = 0) -> Outcome:
-    """
-    Return what the adapter makes of an answer.
+    """Return what the adapter makes of an answer.
 
     Args:
         case: The case.
@@ -141,7 +140,6 @@ def play(case: Case, body: Any, count: int = 0) -> Outcome:
 
     Raises:
         Exception: A bug of the adapter.
-
     """
     count = count or len(find_items(case, body)) or 5
     content = json.dumps(body).encode()
@@ -170,8 +168,7 @@ class Trial:
 
 
 def mutate(case: Case, body: Any) -> Trial:
-    """
-    Play an answer again and again, each time with one value missing or wrong, and once with all keys reversed.
+    """Play an answer again and again, each time with one value missing or wrong, and once with all keys reversed.
 
     What must come of it is a response or one of our errors; a wrong value in a result leaves the others as they are.
     """
@@ -192,8 +189,7 @@ def mutate(case: Case, body: Any) -> Trial:
 
 
 def mutate_failure(tape: tapes.Tape, provider: str) -> Trial:
-    """
-    Play a cassette of a failure again and again, each time with one wrong value in its last answer.
+    """Play a cassette of a failure again and again, each time with one wrong value in its last answer.
 
     What must come of it is a response or one of our errors.
     """
@@ -288,14 +284,12 @@ def _reverse(value: Any) -> Any:
 
 
 def play_headers(provider: str, names: list[str], location: str = "") -> bool:
-    """
-    Return whether our own answer means the same with the headers that a captured exchange had, and no others.
+    """Return whether our own answer means the same with the headers that a captured exchange had, and no others.
 
     Args:
         provider: The provider.
         names: The names of the headers.
         location: The type of the header ``Location``: then its service redirects once.
-
     """
     scenario = "search" if (tapes.FOLDER / provider / "search.yaml").exists() else "read"
     tape = tapes.find(provider, scenario)

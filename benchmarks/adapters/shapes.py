@@ -1,5 +1,4 @@
-"""
-Shapes of captured answers, and answers of invented values with these shapes.
+"""Shapes of captured answers, and answers of invented values with these shapes.
 
 A shape has the keys of an answer, the types of its values, their order, nulls, lengths and marks, and no value. They
 are expected beside the repository, in ``../shared/recordings/shapes``.
@@ -112,15 +111,13 @@ def marks(shape: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 class Inventor:
-    """
-    Invents an answer: the same one each time.
+    """Invents an answer: the same one each time.
 
     Args:
         given: Values by their paths, such as ``web.results[].type``; ``{n}`` in a text is a number of its own.
         longest: Maximum number of characters of a text.
         whole: Whether lists are as long as captured; otherwise they have an item of each kind, those inside them one.
         tag: How the service marks a word: a form for it.
-
     """
 
     def __init__(

@@ -1,5 +1,4 @@
-"""
-Put repeated text into every place of a document, and write docs/measured/bounds.md.
+"""Put repeated text into every place of a document, and write docs/measured/bounds.md.
 
     python -m benchmarks.bounds --peers build/bounded/bin/python
 

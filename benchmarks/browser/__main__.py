@@ -1,5 +1,4 @@
-"""
-Measure the reader ``browser``: what attacks reach, what harmful pages cost, time and memory. ``make bench-browser``.
+"""Measure the reader ``browser``: what attacks reach, what harmful pages cost, time and memory. ``make bench-browser``.
 
 Writes ``docs/measured/browser.md``, and exits with an error if an attack reached an internal address. Rewrites only the
 sections that were measured: ``python -m benchmarks.browser attacks``.

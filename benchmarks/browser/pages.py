@@ -84,13 +84,11 @@ def measure(said: str, truth: str) -> float:
 
 
 def measure_pages(path: Path, peers: dict[str, str]) -> str:
-    """
-    Return the section of the report.
+    """Return the section of the report.
 
     Args:
         path: The browser that the peers use.
         peers: The Python of the environment of each peer; those that are missing are left out.
-
     """
     runs: dict[str, Callable[[Sequence[str]], list[Outcome]]] = {
         label: partial(read_ours, name) for label, name in OURS.items()

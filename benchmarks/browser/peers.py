@@ -1,5 +1,4 @@
-"""
-What other ways to render a page do, run in an environment of their own: ``peers.py NAME EXECUTABLE < job.json``.
+"""What other ways to render a page do, run in an environment of their own: ``peers.py NAME EXECUTABLE < job.json``.
 
 Prints the name of each attack after its page was open for a while, or a line of JSON with what was measured.
 """

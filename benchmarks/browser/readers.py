@@ -1,5 +1,4 @@
-"""
-Other readers that render pages, run in an environment of their own: ``readers.py NAME EXECUTABLE < urls.json``.
+"""Other readers that render pages, run in an environment of their own: ``readers.py NAME EXECUTABLE < urls.json``.
 
 Prints for each URL, as a line of JSON, the text that the reader makes of it, or None if it raises an error, and the
 seconds it took.

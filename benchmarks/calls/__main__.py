@@ -1,5 +1,4 @@
-"""
-Measure calls, and write their sections of ``docs/measured/benchmarks.md``.
+"""Measure calls, and write their sections of ``docs/measured/benchmarks.md``.
 
     python -m benchmarks.calls                      # measure everything and write the page
     python -m benchmarks.calls imports overhead     # measure these and only print them

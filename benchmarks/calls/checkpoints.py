@@ -25,14 +25,12 @@ _CONFIG = {"configurable": {"thread_id": "1"}, "recursion_limit": 100}
 
 
 class Held(NamedTuple):
-    """
-    What is left of a run.
+    """What is left of a run.
 
     Args:
         shown: Characters that the model was shown by the tool.
         last: Bytes of the state in the last checkpoint.
         every: Bytes of all checkpoints, which hold every version of the messages.
-
     """
 
     shown: int

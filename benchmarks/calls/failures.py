@@ -36,14 +36,12 @@ _FAULTS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """
-    How an agent's run ended.
+    """How an agent's run ended.
 
     Args:
         kind: The status of the tool message, ``error`` or ``success``; ``crash``; or ``hanging``.
         message: What the model read, or what the run raised.
         seconds: How long the run took.
-
     """
 
     kind: str

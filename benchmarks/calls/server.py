@@ -1,5 +1,4 @@
-"""
-A fast search service on this machine that speaks Tavily's JSON, and counts connections and requests.
+"""A fast search service on this machine that speaks Tavily's JSON, and counts connections and requests.
 
 It runs in its own process, so that it takes no time from the interpreter being measured. The first part of the URL's
 path selects its behaviour: ``<url>/prompt`` answers at once, ``<url>/near`` after 20 ms, ``<url>/slow`` after half a

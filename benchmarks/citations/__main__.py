@@ -1,5 +1,5 @@
-"""
-Measure how well `check_citations` separates right citations from wrong ones, and write ``docs/measured/citations.md``.
+"""Measure how well `check_citations` separates right citations from wrong ones, and write
+``docs/measured/citations.md``.
 
     python -m benchmarks.citations
 

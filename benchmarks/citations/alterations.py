@@ -13,15 +13,13 @@ _FIGURE = re.compile(r"(?<![\d.,])\d+(?![\d.,]*\d)")
 
 
 class _Words(NamedTuple):
-    """
-    What is altered in one language: pairs of words of which the first becomes the second.
+    """What is altered in one language: pairs of words of which the first becomes the second.
 
     Args:
         scales: Names of scales.
         units: Names of units.
         numbers: Numbers in words.
         verbs: Verbs, and the same verbs denied.
-
     """
 
     scales: str

@@ -35,15 +35,13 @@ class Article(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """
-    A claim, and the same claim with something altered.
+    """A claim, and the same claim with something altered.
 
     Args:
         text: Question and answer as one statement, on one line.
         passage: The number of the passage that supports it.
         kind: What was altered.
         altered: The altered claim, or nothing if it has neither a figure nor a name as its answer.
-
     """
 
     text: str

@@ -1,5 +1,4 @@
-"""
-Measure how many facts that a person sees on a page reach a model, and write ``docs/measured/facts.md``.
+"""Measure how many facts that a person sees on a page reach a model, and write ``docs/measured/facts.md``.
 
     python -m benchmarks.facts --peers build/peers/bin/python
 
@@ -46,8 +45,7 @@ says how it chooses.
 
 
 class Fact(NamedTuple):
-    """
-    A question that a page answers.
+    """A question that a page answers.
 
     Args:
         page: The folder and the name of the page.
@@ -55,7 +53,6 @@ class Fact(NamedTuple):
             ``caption``.
         question: The question.
         answer: The answer, as the page has it.
-
     """
 
     page: str

@@ -1,5 +1,4 @@
-"""
-Let our calls and those of other libraries meet every fault of the matrix, and write docs/measured/faults.md.
+"""Let our calls and those of other libraries meet every fault of the matrix, and write docs/measured/faults.md.
 
     python -m benchmarks.faults --peers build/fault-peers/bin/python
 

@@ -1,5 +1,4 @@
-"""
-Let other libraries meet faults. This runs in their environment, so it imports none of our modules.
+"""Let other libraries meet faults. This runs in their environment, so it imports none of our modules.
 
     python peers.py < calls.json
 

@@ -1,5 +1,5 @@
-"""
-Measure what several providers at once and reranking are worth, and what they cost; write ``docs/measured/fusion.md``.
+"""Measure what several providers at once and reranking are worth, and what they cost; write
+``docs/measured/fusion.md``.
 
     python -m benchmarks.fusion
 """

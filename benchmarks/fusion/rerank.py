@@ -1,5 +1,4 @@
-"""
-Measure what reranking changes, through the layer that a program uses.
+"""Measure what reranking changes, through the layer that a program uses.
 
 The documents and questions are those of Cranfield (1,400 abstracts of papers on aerodynamics), which are expected
 beside the repository, in ``../shared/corpora/ir/cranfield``.

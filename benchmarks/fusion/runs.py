@@ -1,5 +1,4 @@
-"""
-Results of real search systems, replayed as providers.
+"""Results of real search systems, replayed as providers.
 
 16 runs of the TREC 2003 Robust track (newspapers, 100 topics), each cut to its first results, as a service would
 answer. They are expected beside the repository, in ``../shared/corpora/ir/robust03_runs``; they are NIST's, and are not

@@ -1,5 +1,4 @@
-"""
-Measure page readers, ours and the peers, on pages whose content is known.
+"""Measure page readers, ours and the peers, on pages whose content is known.
 
 ::
 

@@ -1,5 +1,4 @@
-"""
-The page readers that are compared, and how to call each of them.
+"""The page readers that are compared, and how to call each of them.
 
 Run as a program, this is one candidate in its own process: it takes pages on standard input and answers with their
 Markdown, its CPU time and its memory. It needs only the candidate's own libraries, so that it runs in an environment
@@ -24,8 +23,7 @@ Read: TypeAlias = Callable[[bytes, str, "str | None"], str]
 
 
 class Candidate(NamedTuple):
-    """
-    A page reader.
+    """A page reader.
 
     Args:
         name: Its name in the tables.
@@ -33,7 +31,6 @@ class Candidate(NamedTuple):
             of the HTTP header ``Content-Type`` or None, and returns Markdown.
         distributions: Its names on PyPI.
         ours: Whether it runs in our environment instead of the peers'.
-
     """
 
     name: str
@@ -213,8 +210,7 @@ def peak() -> float:
 
 
 def serve(function: str, distributions: list[str]) -> None:
-    """
-    Run one candidate: send its versions, then answer pages until standard input ends.
+    """Run one candidate: send its versions, then answer pages until standard input ends.
 
     A page is a tuple with the arguments of `Read`; None asks for the peak memory. Reading an article before the first
     answer loads whatever the candidate loads late.

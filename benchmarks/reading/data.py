@@ -1,5 +1,4 @@
-"""
-Measure how much of what pages state and show of prices a model is shown, and write ``docs/measured/data.md``.
+"""Measure how much of what pages state and show of prices a model is shown, and write ``docs/measured/data.md``.
 
     python -m benchmarks.reading.data
 

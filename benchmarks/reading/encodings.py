@@ -26,8 +26,7 @@ _ENGLISH = "This book tells of an old town where people drink tea by the river e
 
 
 class Case(NamedTuple):
-    """
-    A page in an encoding.
+    """A page in an encoding.
 
     Args:
         what: A short description.
@@ -35,7 +34,6 @@ class Case(NamedTuple):
         expected: Text that must be in the result.
         content_type: The value of the HTTP header.
         forbidden: Text that must not be in the result.
-
     """
 
     what: str

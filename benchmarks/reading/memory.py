@@ -1,5 +1,4 @@
-"""
-Measure what the worst pages cost: peak memory above idle, and CPU time, each page in its own process.
+"""Measure what the worst pages cost: peak memory above idle, and CPU time, each page in its own process.
 
 ``python -m benchmarks.reading.memory`` reads all of `worst_pages.PAGES` through `WebSearch.read`, blocking and async,
 and writes ``docs/measured/memory.md``. This process loads only the standard library, because the peak of a new process

@@ -1,5 +1,4 @@
-"""
-Compare the Markdown of a reader with the true content of a page.
+"""Compare the Markdown of a reader with the true content of a page.
 
 Text is compared as bags of words of the *rendered* Markdown, so that syntax, link targets and alternative texts neither
 help nor harm. Structure is compared as bags of headings, links, code blocks, table cells and list items. Each counts by
@@ -50,8 +49,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Score:
-    """
-    How well one page was read.
+    """How well one page was read.
 
     Args:
         precision: The share of the words read that are in the truth.
@@ -61,7 +59,6 @@ class Score:
         must: Required passages: how many were found, and how many there are.
         must_not: The same for forbidden passages.
         parts: The F1 of each part of the structure that the truth has.
-
     """
 
     precision: float

@@ -98,8 +98,7 @@ def section(
     *,
     measured: str,
 ) -> Section:
-    """
-    Report the scores.
+    """Report the scores.
 
     Args:
         found: The scores of each candidate.
@@ -107,7 +106,6 @@ def section(
         pages: The pages.
         language: The language of each.
         measured: A sentence that says when and with which versions.
-
     """
     numbers = Counter(language)
     order = sorted(numbers, key=lambda one: (one == _OTHER, -numbers[one]))

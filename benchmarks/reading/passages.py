@@ -1,5 +1,4 @@
-"""
-Measure how often an excerpt has the answer: the passages for a question, compared with the first characters.
+"""Measure how often an excerpt has the answer: the passages for a question, compared with the first characters.
 
 The pages are made from XQuAD (1,190 questions about 48 articles in twelve languages, CC BY-SA 4.0), which is expected
 beside the repository, in ``../shared/corpora/ir/xquad``. Four articles make a page.
@@ -38,8 +37,7 @@ _TOKENIZERS = ("cl100k_base", "o200k_base")
 
 
 class Kept(NamedTuple):
-    """
-    How often the excerpt had the answer.
+    """How often the excerpt had the answer.
 
     Args:
         questions: The number of questions.
@@ -48,7 +46,6 @@ class Kept(NamedTuple):
         first: The share of answers among the first characters.
         passages: The share of answers in the passages.
         seconds: CPU time for picking the passages, per question.
-
     """
 
     questions: int

@@ -1,5 +1,4 @@
-"""
-Measure reading many pages at once, on one core and on several, and how much it delays an event loop.
+"""Measure reading many pages at once, on one core and on several, and how much it delays an event loop.
 
 Other work on the machine takes its share of the cores, so linear scaling is measured too: independent programs that
 each read their share of the pages. ``python -m benchmarks.reading.pool FOLDER 0 4`` is the first of four.

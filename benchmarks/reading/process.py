@@ -20,8 +20,7 @@ class Absent(Exception):
 
 
 class Reader:
-    """
-    A candidate that is running and warmed up.
+    """A candidate that is running and warmed up.
 
     Args:
         candidate: The candidate.
@@ -30,7 +29,6 @@ class Reader:
 
     Raises:
         Absent: The candidate is not installed there, or cannot read anything.
-
     """
 
     def __init__(self, candidate: Candidate, python: str, *, timeout: float = 60) -> None:

@@ -89,8 +89,7 @@ def _read(candidate: Candidate, python: str, pages: Iterable[Page]) -> dict[str,
 def section(
     found: Mapping[str, Scores], structure: Mapping[str, Scores], absent: Sequence[str], *, seen: str, measured: str
 ) -> Section:
-    """
-    Report the scores.
+    """Report the scores.
 
     Args:
         found: The scores of each candidate on the pages of seven kinds.
@@ -98,7 +97,6 @@ def section(
         absent: The candidates that are not installed.
         seen: A sentence that says whether our model was trained on the pages.
         measured: A sentence that says when and with which versions.
-
     """
     peers = {name: one for name, one in found.items() if not name.startswith(OURS.name)}
     ours = found.get(UNSEEN) or found[OURS.name]

@@ -69,12 +69,10 @@ def _extract_paragraphs(pages: Sequence[Page]) -> str:
 
 
 def measure(candidates: Mapping[Candidate, str], pages: Sequence[Page]) -> dict[str, dict[str, Seconds]]:
-    """
-    Read pages of all shapes and sizes; the peers read only the repeated article.
+    """Read pages of all shapes and sizes; the peers read only the repeated article.
 
     Returns:
         By candidate and shape, the CPU time in seconds by size in bytes: the median of up to three runs.
-
     """
     found: dict[str, dict[str, Seconds]] = {}
     for candidate, python in candidates.items():

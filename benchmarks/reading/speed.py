@@ -20,13 +20,11 @@ _MIN_RATIO = 5.0
 
 @dataclass(frozen=True)
 class Speed:
-    """
-    How fast a candidate is.
+    """How fast a candidate is.
 
     Args:
         rounds: Seconds of CPU time for each page, for each round.
         memory: Peak memory of its process, in MiB.
-
     """
 
     rounds: Sequence[Sequence[float]]
@@ -56,13 +54,11 @@ def sample(pages: Sequence[Page]) -> list[Page]:
 
 
 def measure(candidates: Mapping[Candidate, str], pages: Sequence[Page]) -> dict[str, Speed]:
-    """
-    Let the *candidates* take turns, in a new order each round.
+    """Let the *candidates* take turns, in a new order each round.
 
     Args:
         candidates: The Python of each candidate.
         pages: The pages to read.
-
     """
     rounds: dict[str, list[list[float]]] = {}
     shuffle = random.Random(0).sample

@@ -1,5 +1,4 @@
-"""
-Pages that cost the reader as much as possible, and a local server that sends them.
+"""Pages that cost the reader as much as possible, and a local server that sends them.
 
 Each page has the length that the reader reads by default, 10 MiB, unless a shorter one costs more. The server runs in
 its own process, listens on 127.0.0.1 only, and ends with the process that started it.
@@ -24,15 +23,13 @@ _CHUNK = 2**16
 
 
 class Page(NamedTuple):
-    """
-    A page that is expensive to read.
+    """A page that is expensive to read.
 
     Args:
         what: The page in a few words.
         body: Makes the body.
         content_type: The value of the HTTP header.
         encoding: How the body is compressed.
-
     """
 
     what: str

@@ -1,5 +1,4 @@
-"""
-Make 20,000 mixed calls under faults, kill processes that write, and write docs/measured/soak.md.
+"""Make 20,000 mixed calls under faults, kill processes that write, and write docs/measured/soak.md.
 
     python -m benchmarks.soak
 

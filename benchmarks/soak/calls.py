@@ -34,8 +34,7 @@ _WHERE: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """
-    A call.
+    """A call.
 
     Args:
         number: Its number, by which the server knows it.
@@ -44,7 +43,6 @@ class Plan:
         limit: Seconds that it may take.
         give_up: Seconds after which it is cancelled on an event loop; None if it is not.
         closes: Whether the connections that others use are closed before it.
-
     """
 
     number: int
@@ -65,12 +63,10 @@ class Plan:
 
 
 class Planner:
-    """
-    Plans calls: the same in every run.
+    """Plans calls: the same in every run.
 
     Args:
         limits: Seconds that a hurried call may take, and those that any other may take.
-
     """
 
     def __init__(self, limits: tuple[float, float]) -> None:
@@ -96,14 +92,12 @@ class Planner:
 
 
 class Webs:
-    """
-    The `WebSearch` objects of a soak, which all threads and event loops share.
+    """The `WebSearch` objects of a soak, which all threads and event loops share.
 
     Args:
         base: The URL of the server.
         folder: Where the cache is.
         limits: Seconds that a call may take: one object for each limit.
-
     """
 
     def __init__(self, base: str, folder: Path, limits: tuple[float, float]) -> None:
@@ -158,8 +152,7 @@ class Webs:
 
 
 class Sent:
-    """
-    How many requests a call may send to each service, from its events and outcomes.
+    """How many requests a call may send to each service, from its events and outcomes.
 
     That is one for each service and page, one more for each retry that is announced, and one for what was asked again
     although it was to be cached.

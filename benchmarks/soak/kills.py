@@ -1,5 +1,4 @@
-"""
-Kill processes at random moments while they write to the index, the cache and the usage file.
+"""Kill processes at random moments while they write to the index, the cache and the usage file.
 
     python -m benchmarks.soak.kills 100
 
@@ -124,14 +123,12 @@ WRITINGS: dict[str, Callable[[Path], Writing]] = {
 
 @dataclass
 class Findings:
-    """
-    What was found.
+    """What was found.
 
     Args:
         kills: How many processes were killed.
         writes: How many writes they had acknowledged.
         problems: What was lost or broken.
-
     """
 
     kills: int = 0

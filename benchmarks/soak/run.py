@@ -31,8 +31,7 @@ _REPORTED = 20  # violations
 
 @dataclass
 class Result:
-    """
-    What a soak found.
+    """What a soak found.
 
     Args:
         calls: How many there were.
@@ -47,7 +46,6 @@ class Result:
         memory: What was used.
         leaks: Connections, tasks, threads, processes and descriptors that were left.
         violations: What was not as it should be; the first ones.
-
     """
 
     calls: int
@@ -75,15 +73,13 @@ class Result:
 
 
 class Soak:
-    """
-    The calls that are made.
+    """The calls that are made.
 
     Args:
         calls: How many.
         base: The URL of the server.
         folder: Where files are.
         limits: Seconds that a hurried call may take, and those that any other may take.
-
     """
 
     def __init__(self, calls: int, base: str, folder: Path, limits: tuple[float, float]) -> None:
@@ -272,8 +268,7 @@ def soak(
     limits: tuple[float, float] = (0.4, 4.0),
     report: Callable[[str], None] = lambda _: None,
 ) -> Result:
-    """
-    Make *calls* calls, and return what was found.
+    """Make *calls* calls, and return what was found.
 
     Args:
         calls: How many.
@@ -282,7 +277,6 @@ def soak(
         per_loop: How many tasks on each event loop.
         limits: Seconds that a hurried call may take, and those that any other may take.
         report: Called with a line of progress, every few seconds.
-
     """
     warm_up(limits)
     with start() as server, tempfile.TemporaryDirectory() as folder:

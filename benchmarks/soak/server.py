@@ -1,5 +1,4 @@
-"""
-The other side of a soak: services and pages in their own process, which count the requests of each call.
+"""The other side of a soak: services and pages in their own process, which count the requests of each call.
 
 A call names itself in what it asks: ``soak CALL FAULT``, or a page at ``/page/CALL/FAULT``. The fault is the number of
 a case of the matrix in `tests.faults`, whose answers this server sends one after the other, or ``ok``. A line on
@@ -50,14 +49,12 @@ def _holds_off(answer: object) -> bool:
 
 @dataclass(frozen=True)
 class Counts:
-    """
-    What the server saw.
+    """What the server saw.
 
     Args:
         requests: How many there were, by service (or ``page``) and call.
         unknown: Requests of no call.
         connections: Connections that are still open.
-
     """
 
     requests: Mapping[str, Mapping[int, int]]

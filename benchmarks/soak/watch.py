@@ -108,8 +108,7 @@ class Holdings:
 
 @dataclass(frozen=True)
 class Use:
-    """
-    The memory of this process while calls were made, in MiB.
+    """The memory of this process while calls were made, in MiB.
 
     Args:
         early: What was in use in the second tenth of the calls: resident, less what glibc keeps free; the median.
@@ -118,7 +117,6 @@ class Use:
         peak: The most that was resident.
         resident: What was resident at the end.
         given_back: What remained after glibc had given back what it kept.
-
     """
 
     early: float = 0.0
@@ -130,13 +128,11 @@ class Use:
 
 
 class Memory:
-    """
-    Looks at the memory while calls are made.
+    """Looks at the memory while calls are made.
 
     Args:
         calls: How many there will be.
         count: Returns how many there have been.
-
     """
 
     def __init__(self, calls: int, count: Callable[[], int]) -> None:

@@ -1,5 +1,4 @@
-"""
-Measure what a stranger's URL can reach: our guard and the guards found on PyPI, on a corpus of hostile URLs.
+"""Measure what a stranger's URL can reach: our guard and the guards found on PyPI, on a corpus of hostile URLs.
 
 Every candidate fetches every row in its own process, on a network that leads nowhere (`benchmarks.ssrf.network`). What
 counts is the addresses it connects to, not what it returns. Writes ``docs/measured/ssrf.md``, and exits with an error

@@ -1,5 +1,5 @@
-"""
-Measure what a proxy is asked for, and where credentials go: ours with each ``resolve``, and LangChain's WebBaseLoader.
+"""Measure what a proxy is asked for, and where credentials go: ours with each ``resolve``, and LangChain's
+WebBaseLoader.
 
 Each candidate fetches the corpus in its own process, behind a proxy on this machine that notes the host of each request
 and answers with a page; and it follows redirects of a page that it logs in to, to another port and another host. Writes

@@ -1,5 +1,4 @@
-"""
-The HTTP clients and guards that are compared, and how to fetch a page with each of them.
+"""The HTTP clients and guards that are compared, and how to fetch a page with each of them.
 
 Run as a program, this lets one candidate fetch every row of the corpus, then every row again by a redirect. It prints
 for each row, as a line of JSON, the names it looked up and the addresses it connected to. At the end it prints whether
@@ -33,15 +32,13 @@ _TIMEOUT = 20.0  # seconds for one row: every answer here is fast
 
 @dataclass(frozen=True)
 class Candidate:
-    """
-    A way to fetch pages.
+    """A way to fetch pages.
 
     Args:
         distribution: Its name on PyPI.
         prepare: Imports its libraries and returns the function that fetches one URL.
         ours: Whether it runs in our environment instead of the peers'.
         remark: A remark below the tables.
-
     """
 
     distribution: str

@@ -1,5 +1,4 @@
-"""
-A network that leads nowhere: names are looked up in a table, and every connection is refused and recorded.
+"""A network that leads nowhere: names are looked up in a table, and every connection is refused and recorded.
 
 It replaces the real network below every HTTP library of the process, in ``socket.getaddrinfo`` and
 ``socket.socket.connect``, which asyncio uses too. The system's C library decides which strings are addresses, such as
@@ -58,13 +57,11 @@ def read_rows(corpus: Path) -> list[Row]:
 
 
 class Network:
-    """
-    A network that leads nowhere.
+    """A network that leads nowhere.
 
     Args:
         names: The addresses of each name; ``_default`` for names not listed; ``{"sequence": [...]}`` for a name that
             answers differently each time it is looked up.
-
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
@@ -114,12 +111,10 @@ class Network:
         self._serve(_REDIRECTS_AT, ThreadingHTTPServer(("127.0.0.1", 0), _make_redirects(rows)))
 
     def share(self, certificate: Path) -> list[str]:
-        """
-        Put a TLS server, with a certificate for the first name only, at the address of both names.
+        """Put a TLS server, with a certificate for the first name only, at the address of both names.
 
         Returns:
             The names for which requests arrive there; the list grows with each request.
-
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)

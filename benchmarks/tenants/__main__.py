@@ -1,8 +1,7 @@
-"""
-Measure many tenants in one process, and write ``docs/measured/tenants.md``.
+"""Measure many tenants in one process, and write ``docs/measured/tenants.md``.
 
-    python -m benchmarks.tenants                # measure everything and write the page
-    python -m benchmarks.tenants connections    # measure this and only print it
+python -m benchmarks.tenants                # measure everything and write the page
+python -m benchmarks.tenants connections    # measure this and only print it
 """
 
 from __future__ import annotations

@@ -40,14 +40,12 @@ _COLUMNS = (
 
 @dataclass
 class _Times:
-    """
-    How long calls took, in seconds.
+    """How long calls took, in seconds.
 
     Args:
         searches: Each search.
         pages: Each page.
         stood_still: The longest that the event loop took from one round to the next.
-
     """
 
     searches: list[float] = field(default_factory=list)

@@ -1,5 +1,4 @@
-"""
-A search service and a website on this machine. Some pages of it are hostile, and it notes the keys of connections.
+"""A search service and a website on this machine. Some pages of it are hostile, and it notes the keys of connections.
 
 It runs in its own process. ``POST /search`` answers as Tavily does, after 20 ms, ``POST /prompt/search`` at once, and
 ``POST /hang/search`` never. ``GET /page`` is an article. The others are what a tenant may find on a site that is slow
@@ -32,14 +31,12 @@ _DENSE = b"<html><body><ul>" + b"<li>a key" * 110_000
 
 @dataclass(frozen=True)
 class Counts:
-    """
-    What the service saw.
+    """What the service saw.
 
     Args:
         connections: How many connections carried a key.
         mixed: How many of them carried more than one.
         keys: How many keys there were.
-
     """
 
     connections: int

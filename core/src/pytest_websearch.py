@@ -1,5 +1,4 @@
-"""
-Fixtures that test agents without the web: ``fake_web`` and ``cassette``.
+"""Fixtures that test agents without the web: ``fake_web`` and ``cassette``.
 
 pytest loads this module when it starts, so it imports nothing else: the rest is loaded by the first test that uses one.
 """
@@ -32,8 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def fake_web() -> Iterator[FakeWeb]:
-    """
-    A `websearch_core.testing.FakeWeb` for the test to fill: ``fake_web.results = [...]``.
+    """A `websearch_core.testing.FakeWeb` for the test to fill: ``fake_web.results = [...]``.
 
     During the test it also takes the place of every provider that is chosen by name, so an agent that makes its own
     ``WebSearch("tavily")`` can be tested unchanged. What was made before the test keeps its providers.
@@ -46,8 +44,7 @@ def fake_web() -> Iterator[FakeWeb]:
 
 @pytest.fixture
 def cassette(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """
-    Replays the HTTP exchanges of a test from ``cassettes/MODULE/TEST.yaml`` beside its file; needs vcrpy.
+    """Replays the HTTP exchanges of a test from ``cassettes/MODULE/TEST.yaml`` beside its file; needs vcrpy.
 
     ``pytest --websearch-record=once`` records them. No key, cookie or other header that identifies anybody is kept.
     """

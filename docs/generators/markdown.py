@@ -7,14 +7,12 @@ from collections.abc import Iterable, Sequence
 
 
 def make_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
-    """
-    Return a table.
+    """Return a table.
 
     Args:
         head: The titles of the columns.
         rows: The cells, as Markdown; a ``|`` in them is escaped.
         align: For each column ``l`` or ``c``; all to the left if empty.
-
     """
     rules = ["-:"[kind == "c"] + "-" + "-:"[kind == "c"] for kind in align or "l" * len(head)]
     lines = [" | ".join(map(_cell, row)) for row in rows]
@@ -22,8 +20,7 @@ def make_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = 
 
 
 def replace_part(page: str, name: str, content: str, file: str) -> str:
-    """
-    Put *content* between the two marks of the part *name* of a page.
+    """Put *content* between the two marks of the part *name* of a page.
 
     Args:
         page: The text of the page.
@@ -33,7 +30,6 @@ def replace_part(page: str, name: str, content: str, file: str) -> str:
 
     Raises:
         ValueError: The page does not have the part exactly once.
-
     """
     begin, end = f"<!-- begin {name}: written by make docs -->\n", f"<!-- end {name} -->\n"
     parts = re.split(f"(?s)({re.escape(begin)}).*?({re.escape(end)})", page)

@@ -95,7 +95,7 @@ def _arguments(parameters: Iterable[inspect.Parameter], *, typed: bool) -> Itera
 
 
 def _annotation(annotation: Any) -> str:
-    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return annotation.removeprefix("kit.") if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
 def _source(name: str, module: str) -> str:

@@ -1,7 +1,6 @@
-"""
-A FastAPI service for many tenants, each with its own key, policy and budget.
+"""A FastAPI service for many tenants, each with its own key, policy and budget.
 
-    uvicorn --app-dir examples/service app:app
+uvicorn --app-dir examples/service app:app
 """
 
 import json
@@ -44,8 +43,7 @@ STATUS: tuple[tuple[type[WebSearchError], int], ...] = (
 
 @dataclass(frozen=True)
 class Tenant:
-    """
-    A customer, and the `WebSearch` that is theirs alone.
+    """A customer, and the `WebSearch` that is theirs alone.
 
     A budget for a day or a month must be *per tenant*, since one file counts those of the whole service.
 

@@ -1,5 +1,4 @@
-"""
-Test your LangChain agent without the web: ``pytest examples/testing``.
+"""Test your LangChain agent without the web: ``pytest examples/testing``.
 
 ``fake_web`` comes with websearch-core. Put your own function in the place of `answer`, and your model in the place of
 the scripted one.

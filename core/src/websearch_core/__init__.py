@@ -1,5 +1,4 @@
-"""
-Search the web and read pages: one typed interface over many services, safe by default.
+"""Search the web and read pages: one typed interface over many services, safe by default.
 
 ::
 

@@ -1,5 +1,4 @@
-"""
-Rename public names without breaking the code that uses them.
+"""Rename public names without breaking the code that uses them.
 
 A replaced public name stays for at least one minor version, and warns. For a function, class or overload
 that stays callable, `typing_extensions.deprecated` (PEP 702) does this; a type checker shows it too. For a name that
@@ -17,14 +16,12 @@ from typing import Any
 
 
 def renamed(module: str, names: Mapping[str, str], *, removal: str) -> Callable[[str], Any]:
-    """
-    Return a module's ``__getattr__`` (PEP 562) that resolves old names with a warning.
+    """Return a module's ``__getattr__`` (PEP 562) that resolves old names with a warning.
 
     Args:
         module: The ``__name__`` of the module that had the names.
         names: Where each old name is now, as ``"module:attribute"``.
         removal: The version that removes the old names.
-
     """
 
     def resolve(name: str) -> Any:

@@ -65,12 +65,10 @@ _registered: dict[str, type[Any]] = {}
 
 
 def register(name: str, provider: type[Any]) -> None:
-    """
-    Register the class *provider* under *name* in this process.
+    """Register the class *provider* under *name* in this process.
 
     Raises:
         ConfigurationError: The name is taken, or differs from the ``name`` of the provider.
-
     """
     if name in known() or name in _ALIASES:
         raise _make_conflict(name)
@@ -92,12 +90,10 @@ def is_known(name: str) -> bool:
 
 
 def registered_name(name: str) -> str:
-    """
-    Return the name under which a provider is registered: ``duckduckgo`` for its alias ``ddg``.
+    """Return the name under which a provider is registered: ``duckduckgo`` for its alias ``ddg``.
 
     Raises:
         UnknownProvider: No provider has that name; the message lists the known ones.
-
     """
     if not is_known(name):
         raise unknown_provider(name, known(), "known are")
@@ -119,12 +115,10 @@ def unknown_provider(name: str, names: Sequence[str], what: str) -> UnknownProvi
 
 
 def provider_class(name: str) -> type[Any]:
-    """
-    Return the class of the provider called *name*, which may be an alias such as ``ddg``.
+    """Return the class of the provider called *name*, which may be an alias such as ``ddg``.
 
     Raises:
         UnknownProvider: No provider has that name; the message lists the known ones.
-
     """
     name = registered_name(name)
     if name in _registered:

@@ -1,5 +1,4 @@
-"""
-What can go wrong, and whose fault it is. `docs/errors.md` draws the tree of the classes.
+"""What can go wrong, and whose fault it is. `docs/errors.md` draws the tree of the classes.
 
 Finding nothing is not an error. Each class is also a builtin exception that people already catch, has a stable
 ``code`` for programs and models, and says whether retrying may help (``temporary``). ``str(error)`` says who failed,
@@ -47,8 +46,7 @@ __all__ = [
 
 
 class WebSearchError(Exception):
-    """
-    The base class of all errors that this library raises on purpose.
+    """The base class of all errors that this library raises on purpose.
 
     ``provider`` is the name of the provider whose call failed, and ``url`` the page that was to be read, or what was
     requested of a service, without credentials and query values that look like secrets; each is None where it is
@@ -94,8 +92,7 @@ class UnknownProvider(ConfigurationError, LookupError):
 
 
 class MissingKey(ConfigurationError):
-    """
-    A provider was requested by name, but something it requires is missing, usually its key.
+    """A provider was requested by name, but something it requires is missing, usually its key.
 
     ``variables`` names environment variables; setting any one of them helps.
     """
@@ -115,8 +112,7 @@ class InvalidOption(WebSearchError, ValueError):
 
 
 class UnsupportedOption(WebSearchError, ValueError):
-    """
-    The provider does not support an option of the query; it is never dropped silently.
+    """The provider does not support an option of the query; it is never dropped silently.
 
     ``options`` names the fields of the query that are not supported; ``provider`` names the provider, if it is known.
     """
@@ -157,14 +153,12 @@ class BudgetExceeded(WebSearchError):
 
 @dataclass(frozen=True)
 class Attempt:
-    """
-    One of several attempts that failed.
+    """One of several attempts that failed.
 
     Args:
         code: The ``code`` of its error.
         began: Seconds from the beginning of the first attempt.
         seconds: How long it took.
-
     """
 
     code: str
@@ -173,8 +167,7 @@ class Attempt:
 
 
 class ServiceError(WebSearchError):
-    """
-    The service or the network failed.
+    """The service or the network failed.
 
     Args:
         message: What happened, in our own words: a model reads it.
@@ -187,7 +180,6 @@ class ServiceError(WebSearchError):
     ``concerns_page`` is true if a reading service works, but could not read the page.
     ``attempts`` lists what was tried, if the error was raised after retrying: an `Attempt` for each, the last of which
     is this error.
-
     """
 
     code = "service_error"
@@ -220,8 +212,7 @@ class ServiceError(WebSearchError):
 
 
 class AuthenticationError(ServiceError, PermissionError):
-    """
-    The key is missing, wrong, or not allowed to do this.
+    """The key is missing, wrong, or not allowed to do this.
 
     ``key_source`` says where the key came from, such as the name of an environment variable, if that is known.
     """

@@ -1,5 +1,4 @@
-"""
-Pass searches, pages and HTTP requests to OpenTelemetry, as spans and metrics.
+"""Pass searches, pages and HTTP requests to OpenTelemetry, as spans and metrics.
 
 ::
 
@@ -38,8 +37,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class OpenTelemetry:
-    """
-    A hook for ``WebSearch(on_event=...)`` that makes spans and metrics.
+    """A hook for ``WebSearch(on_event=...)`` that makes spans and metrics.
 
     A search is a span ``retrieval PROVIDER``, a page a span ``read PROVIDER``, both below the span of the caller, and
     each HTTP request a client span inside them. No span has a key or the query of a URL.
@@ -52,7 +50,6 @@ class OpenTelemetry:
 
     Raises:
         ConfigurationError: The package ``opentelemetry-api`` is not installed.
-
     """
 
     def __init__(

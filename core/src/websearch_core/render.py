@@ -1,5 +1,4 @@
-"""
-Render results and pages: text for a model, Markdown for a person, JSON for a program.
+"""Render results and pages: text for a model, Markdown for a person, JSON for a program.
 
 What comes from the web is data, and a model should know it: `fenced` marks where it begins and ends, with a random
 boundary per call. That helps a model to keep data and instructions apart, but cannot force it to.
@@ -68,14 +67,12 @@ _MAX_SNIPPET = 1_000  # characters of one snippet in the text for a model; the J
 
 
 def render_search(response: SearchResponse, form: Format = "text", *, max_snippet_chars: int | None = None) -> str:
-    """
-    Render the response of a search.
+    """Render the response of a search.
 
     Args:
         response: The response.
         form: ``text`` (numbered, compact), ``markdown``, or ``json`` (see `search_as_json`).
         max_snippet_chars: Maximum characters of each snippet in a ``text``; 1,000 by default.
-
     """
     if form == "json":
         return _as_json(search_as_json(response))
@@ -83,13 +80,11 @@ def render_search(response: SearchResponse, form: Format = "text", *, max_snippe
 
 
 def render_page(page: Page, form: Format = "text") -> str:
-    """
-    Render a page.
+    """Render a page.
 
     Args:
         page: The page.
         form: ``text`` (facts, then content), ``markdown`` (title, then content), or ``json`` (see `page_as_json`).
-
     """
     if form == "json":
         return _as_json(page_as_json(page))
@@ -104,15 +99,13 @@ def page_body(
     max_tokens: int | None = None,
     count: TokenCounter = estimate_tokens,
 ) -> str:
-    """
-    Return what a text has of a page between its facts and its notes: what it states, its content, and its grid.
+    """Return what a text has of a page between its facts and its notes: what it states, its content, and its grid.
 
     Args:
         page: The page.
         max_length: Maximum characters of the content and the grid; of the grid, what does not fit is left out.
         max_tokens: Maximum tokens of both.
         count: Counts the tokens of a text.
-
     """
     taken = count(page.content) if max_tokens is not None else 0
 
@@ -127,8 +120,7 @@ def page_body(
 
 
 def search_as_json(response: SearchResponse) -> dict[str, Any]:
-    """
-    Return a response as plain data, without the service's own records (``raw``, also of each result).
+    """Return a response as plain data, without the service's own records (``raw``, also of each result).
 
     Returns:
         ``status`` = ``success``, ``error`` = None, ``query``, ``provider``, ``message``, ``answer``, ``results`` (each
@@ -136,7 +128,6 @@ def search_as_json(response: SearchResponse) -> dict[str, Any]:
         ``published_text``, ``provider``, ``found_by``), ``sources`` (each with ``id``, ``title``, ``url`` and
         ``read``), ``images``, ``suggestions``, ``notes``, ``outcomes``, ``request_id``, ``cost``, ``usage`` and
         ``elapsed``. Dates are ISO 8601.
-
     """
     data = response.model_dump(mode="json", exclude={"raw": True, "results": {"__all__": {"raw", "rank"}}})
     count = len(response.results)
@@ -149,32 +140,27 @@ def search_as_json(response: SearchResponse) -> dict[str, Any]:
 
 
 def page_as_json(page: Page) -> dict[str, Any]:
-    """
-    Return a page as plain data.
+    """Return a page as plain data.
 
     Returns:
         The fields of `Page`, with its HTTP status as ``http_status``; and ``status`` = ``success``, ``error`` = None.
         Dates are ISO 8601.
-
     """
     data = page.model_dump(mode="json")
     return {**data, "http_status": data["status"], "status": "success", "error": None}
 
 
 def result_metadata(result: SearchResult) -> dict[str, Any]:
-    """
-    Return the facts about *result* as metadata for a document: flat plain values, nothing empty.
+    """Return the facts about *result* as metadata for a document: flat plain values, nothing empty.
 
     Returns:
         ``url``, ``title``, ``author``, ``score``, ``published`` (ISO 8601), ``provider`` and ``citation_id``.
-
     """
     return _as_metadata(result, ("url", "title", "author", "score", "published", "provider", "citation_id"))
 
 
 def page_metadata(page: Page) -> dict[str, Any]:
-    """
-    Return the facts about *page* as metadata for a document: flat plain values, nothing empty.
+    """Return the facts about *page* as metadata for a document: flat plain values, nothing empty.
 
     Returns:
         ``url`` (after redirects, so it identifies the page), ``title``, ``author``, ``published`` and ``modified``
@@ -182,7 +168,6 @@ def page_metadata(page: Page) -> dict[str, Any]:
         ``provider``, ``next_offset``, ``truncated``, and ``citation_id`` if it has a number; and of its data,
         ``data_kind``, ``price``, ``high_price``, ``list_price``, ``currency``, ``availability``, ``brand``, ``rating``,
         ``ratings``, ``start``, ``end``, ``place``, ``count`` and ``next_url``.
-
     """
     number = ("citation_id",) if page.citation_id else ()
     facts = {"url": page.final_url or page.url, **_as_metadata(page, (*_PAGE_FACTS, *number))}
@@ -199,13 +184,11 @@ def _as_metadata(of: SearchResult | Page | PageData, names: Iterable[str]) -> di
 
 
 def error_as_json(error: WebSearchError) -> dict[str, Any]:
-    """
-    Return an error as plain data.
+    """Return an error as plain data.
 
     Returns:
         ``status`` = ``error`` and ``error``, with ``code``, ``message``, ``provider``, ``temporary``, ``retry_after``;
         and with ``detail``, if the service sent one: it is data, not our own text.
-
     """
     detail = getattr(error, "detail", None)
     return {
@@ -221,15 +204,13 @@ def error_as_json(error: WebSearchError) -> dict[str, Any]:
 
 
 def render_error(error: WebSearchError, form: str = "text") -> str:
-    """
-    Render an error for a model, beginning with a stable code: ``ERROR [rate_limited] ...``.
+    """Render an error for a model, beginning with a stable code: ``ERROR [rate_limited] ...``.
 
     The text has no marks around data, so it contains only our own words: `ServiceError.detail` is left out.
 
     Args:
         error: The error.
         form: ``json`` for what `error_as_json` returns, as text; anything else for plain text.
-
     """
     if form == "json":
         data = error_as_json(error)
@@ -242,8 +223,7 @@ def render_error(error: WebSearchError, form: str = "text") -> str:
 
 
 def find_error_code(content: object) -> str | None:
-    """
-    Return the ``code`` of the error in the *content* that a tool returned, as text or JSON; None if it succeeded.
+    """Return the ``code`` of the error in the *content* that a tool returned, as text or JSON; None if it succeeded.
 
     A success never begins like an error: our own words come before any text from the web.
     """
@@ -260,8 +240,7 @@ def find_error_code(content: object) -> str | None:
 
 
 def summary_line(tool: str, arguments: Mapping[str, Any]) -> str:
-    """
-    Say in one short line what an agent is doing, to show to a person: ``web_search: "rotate a key"``.
+    """Say in one short line what an agent is doing, to show to a person: ``web_search: "rotate a key"``.
 
     Args:
         tool: The name of the tool.
@@ -270,7 +249,6 @@ def summary_line(tool: str, arguments: Mapping[str, Any]) -> str:
     Returns:
         The name of the tool with the query, or with the URL and what is looked for on the page. The line has no control
         characters and at most 200 characters.
-
     """
     queries = arguments.get("queries")
     given = {**arguments, "query": arguments.get("query") or ("; ".join(map(str, queries)) if queries else "")}
@@ -284,14 +262,12 @@ def summary_line(tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 def fenced(text: str, what: str, boundary: str | None = None) -> str:
-    """
-    Mark *text* as data from the web, and say in front of it which day it is.
+    """Mark *text* as data from the web, and say in front of it which day it is.
 
     Args:
         text: The text from the web.
         what: What it is, in our own words, such as ``A web page``.
         boundary: By default, random for each call.
-
     """
     boundary = boundary or secrets.token_hex(8)
     return (
@@ -308,8 +284,7 @@ def search_for_model(
     count: TokenCounter = estimate_tokens,
     max_snippet_chars: int | None = None,
 ) -> str:
-    """
-    Render a response as `render_search` does, marked as data from the web.
+    """Render a response as `render_search` does, marked as data from the web.
 
     Args:
         response: The response.
@@ -318,7 +293,6 @@ def search_for_model(
             note. The title and URL of the first result and the text around the results always stay.
         count: Counts the tokens of a text.
         max_snippet_chars: As for `render_search`.
-
     """
     shown = cut_results(response, form, max_tokens=max_tokens, count=count, max_snippet_chars=max_snippet_chars)
     return _search_for_model(shown, form, max_snippet_chars)
@@ -367,8 +341,7 @@ def page_for_model(
     max_tokens: int | None = None,
     count: TokenCounter = estimate_tokens,
 ) -> str:
-    """
-    Render a page as `render_page` does, marked as data from the web, with the limits of `page_body`.
+    """Render a page as `render_page` does, marked as data from the web, with the limits of `page_body`.
 
     As JSON it has no ``links``, ``outline`` and ``data.raw``, which would take more room than the text.
     """

@@ -1,5 +1,4 @@
-"""
-Count tokens, the unit that models are billed by, for budgets.
+"""Count tokens, the unit that models are billed by, for budgets.
 
 For exact counts use your own counter, such as ``lambda text: len(tiktoken.get_encoding("o200k_base").encode(text))`` or
 a chat model's ``get_num_tokens``; `estimate_tokens` needs no tokenizer.
@@ -27,8 +26,7 @@ CHARACTERS_PER_TOKEN = 3  # roughly
 
 
 def estimate_tokens(text: str) -> int:
-    """
-    Estimate the number of tokens in *text*, high rather than low.
+    """Estimate the number of tokens in *text*, high rather than low.
 
     A token is four letters, three digits, two other ASCII signs, or 1.9 bytes outside ASCII. In twelve languages the
     estimate is 1.0 (Greek) to 1.9 (Russian) times the count of OpenAI's ``cl100k_base``, 1.4 times for English and web
@@ -40,7 +38,6 @@ def estimate_tokens(text: str) -> int:
 
     Returns:
         The estimated number of tokens.
-
     """
     other = len(text.encode("utf-8", "surrogatepass")) - len(text.encode("ascii", "ignore"))
     return len(_PARTS.findall(text)) + math.ceil(other / _TOKEN_BYTES)

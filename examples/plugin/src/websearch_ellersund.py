@@ -1,5 +1,4 @@
-"""
-Ellersund: the search of one website, ``examples/site``, served by ``examples/serve.py``.
+"""Ellersund: the search of one website, ``examples/site``, served by ``examples/serve.py``.
 
 https://ellersund.example/search.json
 
@@ -8,46 +7,33 @@ It takes no key and has no options. Its hits hold a path instead of a URL.
 
 from __future__ import annotations
 
-from websearch_core.provider import (
-    BaseUrl,
-    Flow,
-    Request,
-    SearchQuery,
-    SearchResponse,
-    check_options,
-    decode,
-    parse_results,
-    provider,
-    with_extra,
-)
+from websearch_core import provider as kit
 
 
-@provider
+@kit.provider
 class Ellersund:
-    """
-    Searches the site of the town of Ellersund.
+    """Searches the site of the town of Ellersund.
 
     Args:
         base_url: Where the site is.
-
     """
 
     name = "ellersund"
     label = "Ellersund"
     options: frozenset[str] = frozenset()
 
-    base_url: BaseUrl = "http://127.0.0.1:8000"
+    base_url: kit.BaseUrl = "http://127.0.0.1:8000"
 
-    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search the site."""
-        check_options(query, self)
-        params = with_extra({"q": query.text, "limit": query.limit}, query)
-        response = yield Request(url=f"{self.base_url}/search.json", params=params)
-        body = decode(response, self, detail=lambda failure: failure.get("error"))
-        results = parse_results(
+        kit.check_options(query, self)
+        params = kit.with_extra({"q": query.text, "limit": query.limit}, query)
+        response = yield kit.Request(url=f"{self.base_url}/search.json", params=params)
+        body = kit.decode(response, self, detail=lambda failure: failure.get("error"))
+        results = kit.parse_results(
             body.get("hits"),
             self.name,
             url=lambda hit: f"{self.base_url}{hit.get('path')}",
             snippet="excerpt",
         )
-        return SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
+        return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body)

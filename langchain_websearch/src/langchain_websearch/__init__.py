@@ -1,5 +1,4 @@
-"""
-Web search for LangChain: two tools, a toolkit, a retriever, a document loader and a document compressor.
+"""Web search for LangChain: two tools, a toolkit, a retriever, a document loader and a document compressor.
 
 ::
 

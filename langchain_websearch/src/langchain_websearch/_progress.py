@@ -1,5 +1,4 @@
-"""
-Pass the events of a call to the run that it belongs to, as LangChain's custom events.
+"""Pass the events of a call to the run that it belongs to, as LangChain's custom events.
 
 Their names are those of `websearch_core.events` after ``websearch.``: ``websearch.search_start``, ``websearch.wait``
 and so on. Callback handlers get them in ``on_custom_event``, and ``astream_events`` streams them under that name. In a

@@ -24,8 +24,7 @@ class CompressorOptions(CommonArguments, total=False):
 
 
 class WebPageCompressor(BaseDocumentCompressor):
-    """
-    Replaces the text of each document by the passages of its web page that answer the query.
+    """Replaces the text of each document by the passages of its web page that answer the query.
 
     ::
 
@@ -43,7 +42,6 @@ class WebPageCompressor(BaseDocumentCompressor):
     Raises:
         InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
-
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)

@@ -21,8 +21,7 @@ _MAX_RUNS = 10_000  # at the same time; the oldest are dropped, so that runs tha
 def find_conversation(
     config: RunnableConfig | None, keys: Sequence[str] = KEYS, parent_run_id: UUID | None = None
 ) -> Hashable:
-    """
-    Return a name for the conversation of a run: its tenant, user and thread; without any of them, the run itself.
+    """Return a name for the conversation of a run: its tenant, user and thread; without any of them, the run itself.
 
     Args:
         config: The config of the run. A key is looked up in ``configurable``, then in ``metadata``.
@@ -33,7 +32,6 @@ def find_conversation(
         A tuple of the values; just the ``thread_id`` if there is nothing else. For a run without them, a `Root`: one
         ``invoke`` or ``stream`` of a LangGraph graph, with its subgraphs, or elsewhere the run that calls the tool.
         None for a tool that is called outside of any run.
-
     """
     config = config or {}
     found = {key: value for key in keys if (value := _find_value(config, key)) is not None}
@@ -47,12 +45,10 @@ def find_conversation(
 
 @dataclass(frozen=True)
 class Root:
-    """
-    The conversation of a run that has no ID.
+    """The conversation of a run that has no ID.
 
     Args:
         run: What identifies the run. A copy in another process has no part in it.
-
     """
 
     run: Hashable
@@ -74,8 +70,7 @@ def _find_value(config: RunnableConfig, key: str) -> str | None:
 
 
 def find_run(config: RunnableConfig, keys: Sequence[str] = KEYS) -> Hashable:
-    """
-    Return what identifies the run that a tool is called in: a name, or an object that lives as long as the run.
+    """Return what identifies the run that a tool is called in: a name, or an object that lives as long as the run.
 
     A run is one ``invoke`` or ``stream`` of a LangGraph graph, including subgraphs. Elsewhere, it is the conversation.
     """
@@ -91,8 +86,7 @@ def _find_root(config: RunnableConfig) -> Any:
 
 
 class UserURLs(BaseCallbackHandler):
-    """
-    Allows the URLs that the user wrote to be opened.
+    """Allows the URLs that the user wrote to be opened.
 
     Only the input of a root run counts. In inner runs, a human message may be a summary by middleware, or a task that a
     model wrote for a sub-agent. The URLs are allowed when the run calls a model or a tool, because only then does
@@ -101,7 +95,6 @@ class UserURLs(BaseCallbackHandler):
     Args:
         ledger: The ledger to allow them in.
         keys: The keys of a config that distinguish conversations, as for `find_conversation`.
-
     """
 
     run_inline = True  # so that it is done before the model answers and the tool runs
@@ -218,8 +211,7 @@ class _Turn:
 
 
 def find_user_texts(inputs: Any) -> list[str]:
-    """
-    Return what the user wrote in the input of a run.
+    """Return what the user wrote in the input of a run.
 
     That is the human messages in ``messages`` or in a bare list of messages, in any form that LangChain accepts, or an
     input that is just a string. The same applies to the values with which a LangGraph ``Command`` resumes or updates a
@@ -256,8 +248,7 @@ def _is_from_user(message: BaseMessage) -> bool:
 
 
 def _join_texts(message: BaseMessage) -> str:
-    """
-    Return the texts of a message, on separate lines, so that two of them cannot form one URL.
+    """Return the texts of a message, on separate lines, so that two of them cannot form one URL.
 
     Other blocks may have a ``text``, too: that of a file, a document or a search result, which the user did not write.
     """

@@ -24,8 +24,7 @@ _OF_OTHERS = {
 
 
 class WebPageLoader(BaseLoader):
-    """
-    Loads pages as Markdown, one document each.
+    """Loads pages as Markdown, one document each.
 
     ::
 
@@ -46,7 +45,6 @@ class WebPageLoader(BaseLoader):
     Raises:
         InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
-
     """
 
     def __init__(
@@ -66,13 +64,11 @@ class WebPageLoader(BaseLoader):
         self._loading = Loading(self.web, read_options, on_error)
 
     def lazy_load(self) -> Iterator[Document]:
-        """
-        Read the pages when they are requested, 16 at a time.
+        """Read the pages when they are requested, 16 at a time.
 
         Raises:
             UnsafeURL: A URL may not be opened from here.
             ServiceError: A page or the reading service failed.
-
         """
         return map(_as_document, self._loading.load(self.urls))
 

@@ -37,8 +37,7 @@ class RetrieverOptions(CommonArguments, total=False):
 
 
 class WebSearchRetriever(BaseRetriever):
-    """
-    Retrieves from the web.
+    """Retrieves from the web.
 
     ::
 
@@ -67,7 +66,6 @@ class WebSearchRetriever(BaseRetriever):
     Raises:
         InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
-
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)

@@ -1,5 +1,4 @@
-"""
-The sources of a conversation: their numbers, and what the model was shown of them.
+"""The sources of a conversation: their numbers, and what the model was shown of them.
 
 They are stored nowhere but in the artifacts of the tools' messages, so a conversation that goes on in another process
 still has them.
@@ -28,8 +27,7 @@ Injected: TypeAlias = Annotated[SkipJsonSchema[Any], InjectedToolArg, PlainSeria
 
 
 def collect_sources(messages: Iterable[object], tools: Collection[str] = tuple(DESCRIPTIONS)) -> list[Source]:
-    """
-    Return the sources that the tools of this package found in a conversation.
+    """Return the sources that the tools of this package found in a conversation.
 
     ::
 
@@ -44,7 +42,6 @@ def collect_sources(messages: Iterable[object], tools: Collection[str] = tuple(D
 
     Returns:
         One source for each number, ordered by it; ``text`` is what the model was shown of it.
-
     """
     from websearch_core.citations import merge_sources  # imported here: making a tool does not need it
 
@@ -55,8 +52,7 @@ def collect_sources(messages: Iterable[object], tools: Collection[str] = tuple(D
 
 
 def find_messages(runtime: object, config: RunnableConfig) -> Sequence[object] | None:
-    """
-    Return the messages of the conversation in which a tool is called, which are in the state of the graph.
+    """Return the messages of the conversation in which a tool is called, which are in the state of the graph.
 
     Args:
         runtime: What LangGraph injects into the tools of a ``ToolNode``.
@@ -64,7 +60,6 @@ def find_messages(runtime: object, config: RunnableConfig) -> Sequence[object] |
 
     Returns:
         The messages; None if there is no state, or it has no ``messages``.
-
     """
     state = getattr(runtime, "state", None)
     read = (config.get("configurable") or {}).get("__pregel_read")
@@ -83,8 +78,7 @@ def stored_sources(messages: Iterable[object], tools: Collection[str]) -> Iterat
 
 
 def _find_answers(messages: Iterable[object], tools: Collection[str]) -> Iterator[ToolMessage]:
-    """
-    Yield the messages that answer a call of one of these *tools*.
+    """Yield the messages that answer a call of one of these *tools*.
 
     An artifact of another tool may look the same. So a message counts only as the first answer to a call that a model's
     message before it made by name; some models use the ID of a call again.

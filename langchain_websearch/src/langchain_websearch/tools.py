@@ -1,5 +1,4 @@
-"""
-Two tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one. `WebSearchToolkit` has both.
+"""Two tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one. `WebSearchToolkit` has both.
 
 The model gets text with numbered sources, in which data from the web has marked boundaries. The program also gets the
 artifact: the facts as plain JSON, which any checkpointer can store. A failure neither crashes the run nor looks like a
@@ -138,8 +137,7 @@ class _Options(BaseModel):
 
 
 def _hint_config(method: _Method) -> _Method:
-    """
-    Leave only the type of ``config`` for LangChain to find, and the signature ready.
+    """Leave only the type of ``config`` for LangChain to find, and the signature ready.
 
     It works out both for ``_run`` or ``_arun`` again in each call, and looks for this type alone.
     """
@@ -196,8 +194,7 @@ def _with_artifact(answer: Any, failures: list[WebSearchError]) -> Any:
 
 
 class _WebTool(_Options, BaseTool):
-    """
-    Base of both tools.
+    """Base of both tools.
 
     They are not "LangChain serializable": ``dumps`` writes only their names, because a `WebSearch` depends on keys,
     clients and its environment. Use pickle or deepcopy instead.
@@ -310,8 +307,7 @@ class PageToolArguments(PageArguments):
 
 
 class WebSearchTool(_WebTool):
-    """
-    Searches the web for an agent: ``web_search(query, limit, allowed_domains, time_range)``.
+    """Searches the web for an agent: ``web_search(query, limit, allowed_domains, time_range)``.
 
     ::
 
@@ -356,7 +352,6 @@ class WebSearchTool(_WebTool):
     Raises:
         InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
-
     """
 
     name: str = "web_search"
@@ -400,8 +395,7 @@ class WebSearchTool(_WebTool):
 
 
 class OpenPageTool(_WebTool):
-    """
-    Reads a page or a part of it for an agent: ``open_page(url, max_length, offset, query, find)``.
+    """Reads a page or a part of it for an agent: ``open_page(url, max_length, offset, query, find)``.
 
     Pages of this machine and its network are refused, also behind host names and redirects, except those in
     ``internal``: ``OpenPageTool(internal=["https://wiki.corp:8443"])``. Its arguments are those of `WebSearchTool`
@@ -412,7 +406,6 @@ class OpenPageTool(_WebTool):
             `websearch_core.reading.ReadOptions` explains; a model can ask for another length.
         provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as `Ledger` explains, or a `Ledger`
             shared with the tool that searches.
-
     """
 
     name: str = "open_page"
@@ -454,8 +447,7 @@ class OpenPageTool(_WebTool):
 
 
 class WebSearchToolkit(_Options, BaseToolkit):
-    """
-    Both tools, over one `WebSearch` and one `Ledger`.
+    """Both tools, over one `WebSearch` and one `Ledger`.
 
     ::
 
@@ -471,7 +463,6 @@ class WebSearchToolkit(_Options, BaseToolkit):
             or that the user wrote; or ``seen+links``.
         conversation: The keys of a run's config, in ``configurable`` or else in ``metadata``, that distinguish
             conversations: a tenant, a user, a thread. A run without any of them is a conversation of its own.
-
     """
 
     limit: int | None = Field(default=None, frozen=True)
@@ -490,8 +481,7 @@ class WebSearchToolkit(_Options, BaseToolkit):
 
     @property
     def user_urls(self) -> BaseCallbackHandler:
-        """
-        A callback for the config of a run that allows the URLs in the user's messages to be opened.
+        """A callback for the config of a run that allows the URLs in the user's messages to be opened.
 
         The user's messages are the human messages in the input of the root run: those in ``messages``, or the input
         itself if it is a string or messages. Text that the user pastes into them counts. Messages that a model or
@@ -504,13 +494,11 @@ class WebSearchToolkit(_Options, BaseToolkit):
         return UserURLs(self.provenance, self.conversation)
 
     def allow_text(self, text: str, config: RunnableConfig | None = None) -> None:
-        """
-        Allow the URLs in *text*, which the user wrote, to be opened.
+        """Allow the URLs in *text*, which the user wrote, to be opened.
 
         Args:
             text: What the user wrote, such as a field of your graph's state.
             config: The config of the run, which determines the conversation; None for that of the current run.
-
         """
         self.provenance.allow_text(text, find_conversation(ensure_config(config), self.conversation))
 

@@ -1,5 +1,4 @@
-"""
-Web search for LlamaIndex: a tool spec, a retriever, a reader and a node postprocessor.
+"""Web search for LlamaIndex: a tool spec, a retriever, a reader and a node postprocessor.
 
 ::
 

@@ -1,5 +1,4 @@
-"""
-Find the conversation in which a tool is called: that of the workflow's `Context`.
+"""Find the conversation in which a tool is called: that of the workflow's `Context`.
 
 What it found, with its numbers, and what the user named are stored in the context, so a conversation that goes on in
 another process still has them.
@@ -35,8 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 class ConversationOptions:
-    """
-    The options of each conversation that has some, in memory.
+    """The options of each conversation that has some, in memory.
 
     A pickle or copy is empty: the options may contain keys.
     """
@@ -57,15 +55,13 @@ class ConversationOptions:
                 del self._options[next(iter(self._options))]
 
     def get(self, conversation: str | None) -> Mapping[str, Any]:
-        """
-        Return the options of a conversation.
+        """Return the options of a conversation.
 
         Args:
             conversation: Its name, with or without the mark of one that has options: a saved context may be edited.
 
         Raises:
             ConfigurationError: It has options, and they are not known here. It must not use another tenant's.
-
         """
         name = _unmark(conversation)
         if name is None:
@@ -80,12 +76,10 @@ class ConversationOptions:
 
 
 class Conversations:
-    """
-    The conversations of one tool spec: that of a call is the `Context` of the workflow whose step is running.
+    """The conversations of one tool spec: that of a call is the `Context` of the workflow whose step is running.
 
     Args:
         tools: The tools of the spec.
-
     """
 
     def __init__(self, tools: WebTools) -> None:
@@ -169,8 +163,7 @@ def _find_run() -> str | None:
 
 
 async def find_conversation(context: Context, *, configured: bool = False, marked: bool = False) -> str:
-    """
-    Return the name of the conversation of *context*.
+    """Return the name of the conversation of *context*.
 
     The name is stored in the state of the context, so it is the same in every turn, and after ``Context.from_dict``.
 
@@ -181,7 +174,6 @@ async def find_conversation(context: Context, *, configured: bool = False, marke
 
     Raises:
         ConfigurationError: The state has a type without a field for it.
-
     """
     known = await context.store.get(_KEY, default=None)
     if not known or not isinstance(known, str) or (configured and known == _unmark(known)):

@@ -30,8 +30,7 @@ EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "read_note", "url"]
 
 
 class ToolDocuments(RootModel[list[Document]]):
-    """
-    A tool's documents; as a string, the text for the model.
+    """A tool's documents; as a string, the text for the model.
 
     LlamaIndex shows a model the string of what a function returns. Of a ``list`` of documents, it would show their bare
     texts instead: without title, URL and number, and not marked as data from the web.
@@ -40,7 +39,6 @@ class ToolDocuments(RootModel[list[Document]]):
         documents: The documents.
         text: The text, with every title and URL, and with what does not belong to a single document: notes, a direct
             answer, or that nothing was found.
-
     """
 
     _text: str = PrivateAttr()
@@ -86,8 +84,7 @@ class WebNode(TextNode):
 
 
 def to_document(page: Page) -> Document:
-    """
-    Return a page as a document, as `WebPageReader` makes it.
+    """Return a page as a document, as `WebPageReader` makes it.
 
     ::
 
@@ -96,7 +93,6 @@ def to_document(page: Page) -> Document:
 
     Args:
         page: What `WebSearch.read` returned, or `websearch_core.reading.read_bytes`.
-
     """
     return as_document(make_document(page=page))
 

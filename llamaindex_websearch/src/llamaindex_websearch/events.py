@@ -1,5 +1,4 @@
-"""
-The events of `websearch_core.events` as LlamaIndex instrumentation events.
+"""The events of `websearch_core.events` as LlamaIndex instrumentation events.
 
 ::
 
@@ -28,13 +27,11 @@ _dispatcher = get_dispatcher(__name__)
 
 
 class WebSearchEvent(BaseEvent):
-    """
-    Something that happened during a search or the reading of a page.
+    """Something that happened during a search or the reading of a page.
 
     Args:
         name: What it is, such as ``search_start``, ``wait`` or ``read_end``.
         data: Its facts as plain data, as `websearch_core.events.Event.as_json` returns them.
-
     """
 
     name: str

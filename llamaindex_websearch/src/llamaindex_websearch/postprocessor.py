@@ -20,8 +20,7 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 
 
 class WebPagePostprocessor(BaseNodePostprocessor):
-    """
-    Replaces the text of each node by the passages of its web page that answer the query.
+    """Replaces the text of each node by the passages of its web page that answer the query.
 
     ::
 
@@ -40,7 +39,6 @@ class WebPagePostprocessor(BaseNodePostprocessor):
     Raises:
         InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
-
     """
 
     web: Any = Field(exclude=True)

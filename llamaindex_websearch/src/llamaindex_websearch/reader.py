@@ -36,8 +36,7 @@ _ELSEWHERE = MappingProxyType(
 
 
 class WebPageReader(BasePydanticReader):
-    """
-    Reads web pages as Markdown, from public addresses only.
+    """Reads web pages as Markdown, from public addresses only.
 
     ::
 
@@ -56,7 +55,6 @@ class WebPageReader(BasePydanticReader):
     Raises:
         InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
-
     """
 
     is_remote: bool = True
@@ -90,8 +88,7 @@ class WebPageReader(BasePydanticReader):
         return "WebPageReader"
 
     def load_data(self, urls: str | Sequence[str]) -> list[Document]:
-        """
-        Read pages, eight at a time.
+        """Read pages, eight at a time.
 
         Args:
             urls: One absolute http(s) URL, or several.
@@ -100,7 +97,6 @@ class WebPageReader(BasePydanticReader):
             UnsafeURL: With ``on_error="raise"``: a URL may not be opened from here.
             ServiceError: With ``on_error="raise"``: a page cannot be read; or no page can, as with a wrong key. The
                 subclasses are in `websearch_core.errors`.
-
         """
         return list(self.lazy_load_data(urls))
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 
 
 class WebSearchRetriever(BaseRetriever):
-    """
-    Retrieves the results of a web search.
+    """Retrieves the results of a web search.
 
     ::
 
@@ -58,7 +57,6 @@ class WebSearchRetriever(BaseRetriever):
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     Retrieving raises what `WebSearch.search` raises.
-
     """
 
     def __init__(
@@ -89,8 +87,7 @@ class WebSearchRetriever(BaseRetriever):
         return Retrieval(self.web, self.k, self.content, self.search_options, self.read_options)
 
     def retrieve(self, str_or_query_bundle: QueryType, **unknown: object) -> list[NodeWithScore]:
-        """
-        Retrieve nodes.
+        """Retrieve nodes.
 
         Args:
             str_or_query_bundle: The query.
@@ -98,7 +95,6 @@ class WebSearchRetriever(BaseRetriever):
 
         Raises:
             InvalidOption: There was one.
-
         """
         _check_arguments(unknown)
         return super().retrieve(str_or_query_bundle)

@@ -11,8 +11,7 @@ from .documents import ToolDocuments
 
 
 def collect_sources(outputs: Iterable[object]) -> list[Source]:
-    """
-    Return the sources that the tools of this package found in a conversation.
+    """Return the sources that the tools of this package found in a conversation.
 
     ::
 
@@ -24,7 +23,6 @@ def collect_sources(outputs: Iterable[object]) -> list[Source]:
 
     Returns:
         One source for each number, ordered by it; ``text`` is what the model was shown of it.
-
     """
     return merge_sources(source for output in outputs for source in _sources(getattr(output, "raw_output", None)))
 

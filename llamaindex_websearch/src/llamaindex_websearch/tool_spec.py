@@ -51,15 +51,13 @@ TimeRange = Literal["all", "day", "week", "month", "year"]
 
 
 class ToolError(Exception):
-    """
-    Raised by the tools; LlamaIndex passes its text to the model as the failed result of a call.
+    """Raised by the tools; LlamaIndex passes its text to the model as the failed result of a call.
 
     The text begins with a stable code, ``ERROR [rate_limited] ...``, and never contains a key.
 
     Args:
         error: The error that programs get from the library.
         output_format: ``json`` for a text that is JSON, with ``status`` and ``error``.
-
     """
 
     def __init__(self, error: WebSearchError, output_format: str = "text") -> None:
@@ -72,8 +70,7 @@ class ToolError(Exception):
 
 
 def _leave_checks_to_tools(method: Callable[P, R]) -> Callable[P, R]:
-    """
-    Let a call leave out anything, and add what is unknown: `WebTools` says what is wrong, in words for a model.
+    """Let a call leave out anything, and add what is unknown: `WebTools` says what is wrong, in words for a model.
 
     LlamaIndex does not validate arguments. What a model is not shown is passed as keyword arguments that the signature
     for LlamaIndex does not have; what was left out is None, and means the default of the spec.
@@ -100,8 +97,7 @@ def _leave_checks_to_tools(method: Callable[P, R]) -> Callable[P, R]:
 
 
 class WebSearchToolSpec(BaseToolSpec):
-    """
-    The tools ``web_search`` and ``open_page``.
+    """The tools ``web_search`` and ``open_page``.
 
     ::
 
@@ -141,7 +137,6 @@ class WebSearchToolSpec(BaseToolSpec):
     Raises:
         InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
-
     """
 
     spec_functions: list[SPEC_FUNCTION_TYPE] = [("web_search", "aweb_search"), ("open_page", "aopen_page")]  # noqa: RUF012 - as in LlamaIndex
@@ -196,8 +191,7 @@ class WebSearchToolSpec(BaseToolSpec):
         time_range: TimeRange = "all",
         **unseen: Any,
     ) -> ToolDocuments:
-        """
-        Search the web.
+        """Search the web.
 
         Args:
             query: What to search for. With ``several``, write ``queries=[...]`` instead.
@@ -213,7 +207,6 @@ class WebSearchToolSpec(BaseToolSpec):
 
         Raises:
             ToolError: An argument is invalid, or the service failed.
-
         """
         sent = {"query": query, "limit": limit, "allowed_domains": allowed_domains, "time_range": time_range, **unseen}
         with self._as_tool_error("web_search"), self._conversations.enter() as run:
@@ -246,8 +239,7 @@ class WebSearchToolSpec(BaseToolSpec):
         outline: bool = False,
         **unseen: Any,
     ) -> ToolDocuments:
-        """
-        Read a page, or a part of it.
+        """Read a page, or a part of it.
 
         Args:
             url: Absolute http(s) URL.
@@ -264,7 +256,6 @@ class WebSearchToolSpec(BaseToolSpec):
 
         Raises:
             ToolError: The URL may not be opened, or the page cannot be read.
-
         """
         sent = {"url": url, "max_length": max_length, "offset": offset, "query": query, "find": find}
         sent |= {"outline": outline, **unseen}
@@ -291,8 +282,7 @@ class WebSearchToolSpec(BaseToolSpec):
                 return ToolDocuments.of(await self._tools.aopen_page(sent, run))
 
     async def allow_text(self, user_msg: str | ChatMessage, ctx: Context) -> None:
-        """
-        Allow the URLs in *user_msg*, which the user wrote, to be opened in the conversation of *ctx*.
+        """Allow the URLs in *user_msg*, which the user wrote, to be opened in the conversation of *ctx*.
 
         ::
 
@@ -308,15 +298,13 @@ class WebSearchToolSpec(BaseToolSpec):
         Raises:
             ConfigurationError: The state of the workflow has its own type, without a field for the name of the
                 conversation; the message says which field to add.
-
         """
         if self.ledger.mode != "any":
             conversation = await find_conversation(ctx)
             await store_named(ctx, self.ledger.allow_text(join_texts(user_msg), conversation))
 
     async def configure(self, ctx: Context, **options: Any) -> None:
-        """
-        Set options for the conversation of *ctx*, such as the key of a tenant.
+        """Set options for the conversation of *ctx*, such as the key of a tenant.
 
         ::
 
@@ -335,7 +323,6 @@ class WebSearchToolSpec(BaseToolSpec):
         Raises:
             ConfigurationError: An option is not configurable, or its value is wrong; the message shows no key. Or the
                 state of the workflow has its own type, without a field for the name of the conversation.
-
         """
         self._tools.check_run_options(options)
         self._conversations.options.set(await find_conversation(ctx, configured=True), options)
@@ -345,13 +332,11 @@ class WebSearchToolSpec(BaseToolSpec):
         spec_functions: list[SPEC_FUNCTION_TYPE] | None = None,
         func_to_metadata_mapping: dict[str, ToolMetadata] | None = None,
     ) -> list[FunctionTool]:
-        """
-        Return the tools.
+        """Return the tools.
 
         Args:
             spec_functions: The tools to return, such as ``["web_search"]``; None for all.
             func_to_metadata_mapping: Other names, descriptions or schemas for them.
-
         """
         schemas: dict[str, type[BaseModel]] = {"web_search": self._tools.search_arguments(), "open_page": PageArguments}
         metadata = {

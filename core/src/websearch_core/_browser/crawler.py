@@ -24,8 +24,7 @@ _MAX_SECONDS = 90.0  # for a page without a deadline, with the start of its brow
 
 @dataclass(frozen=True, kw_only=True)
 class Crawler:
-    """
-    Reads one page in a browser that starts and ends with it; the value of `Request.transport`.
+    """Reads one page in a browser that starts and ends with it; the value of `Request.transport`.
 
     With *fit*, the Markdown of the main part is made, too; each Markdown has at most *max_length* characters.
     """

@@ -22,8 +22,7 @@ _FRAME = 0.02  # seconds for the browser to tell the page's observers
 
 
 async def scroll(clock: Clock) -> None:
-    """
-    Scroll to the end of the page, or as far as the limits allow; what comes by that is waited for.
+    """Scroll to the end of the page, or as far as the limits allow; what comes by that is waited for.
 
     A list that loads more when it is scrolled may be no longer than our tall screen, which is made lower then.
     """

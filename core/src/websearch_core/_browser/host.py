@@ -1,5 +1,4 @@
-"""
-The browsers of this Python process: one for each way to start it, usually one.
+"""The browsers of this Python process: one for each way to start it, usually one.
 
 They live on an event loop in a thread of its own, so that blocking callers and any number of event loops share them. A
 browser is started for the first page, ended after a while without one, at exit, and when it no longer answers; one that
@@ -79,8 +78,7 @@ class Browser:
         proxies: Proxies | None = None,
         credentials: OriginCredentials | None = None,
     ) -> AsyncIterator[Tab]:
-        """
-        Open an empty page, once one of the slots for pages is free, and drop it with all it had at the end.
+        """Open an empty page, once one of the slots for pages is free, and drop it with all it had at the end.
 
         Its main document has at most *max_size* bytes, decompressed. Where no browser can be started, that is a
         `ConfigurationError`; where the browser failed, `Unavailable`.
@@ -223,8 +221,7 @@ class Browser:
             self._idling = asyncio.get_running_loop().call_later(_MAX_IDLE, self._start_ending)
 
     async def _watch_memory(self) -> None:
-        """
-        End renderers that grow too large.
+        """End renderers that grow too large.
 
         V8's own limit leaves out buffers, canvases, WebAssembly and the page itself, and a limit of the system's on
         address space ends renderers that do nothing wrong. Their pages learn of a crash.

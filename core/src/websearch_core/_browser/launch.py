@@ -1,5 +1,4 @@
-"""
-Start a browser, with the flags that keep it from going anywhere but through a gate.
+"""Start a browser, with the flags that keep it from going anywhere but through a gate.
 
 Each flag says what it is for. Those of `NETWORK_FLAGS` carry weight: without any of them, an attack of tests/browser
 comes through. A new version can change what they mean, so the suite runs against the installed browser.
@@ -90,9 +89,8 @@ class Launch:
     flags: tuple[str, ...] = ()  # more of them, for tests
 
     def make_flags(self, proxy: str, address: str, profile: str) -> list[str]:
-        """
-        Return the flags. *proxy* is the URL of the gate that the browser's own requests meet, *address* the one that it
-        may resolve, and *profile* the folder for its files.
+        """Return the flags. *proxy* is the URL of the gate that the browser's own requests meet, *address* the one that
+        it may resolve, and *profile* the folder for its files.
         """
         return [
             *_QUIET,
@@ -111,8 +109,7 @@ class Launch:
 
 
 class Process:
-    """
-    A running browser, its two pipes and its folder.
+    """A running browser, its two pipes and its folder.
 
     Raise `ConfigurationError` if there is none, or this user cannot start it in a sandbox; `Unavailable` if the system
     could not start it.

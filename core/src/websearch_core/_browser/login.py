@@ -1,5 +1,4 @@
-"""
-Send credentials from a browser to the origins that they are for, and nowhere else.
+"""Send credentials from a browser to the origins that they are for, and nowhere else.
 
 Every request of the page is paused here before it leaves, each hop of a redirect again. One gets the credentials of its
 origin if it is the page itself being opened, or something that a document of the same origin loads into the main frame:

@@ -1,5 +1,4 @@
-"""
-The DevTools protocol over a pair of pipes: JSON messages that end in a zero byte.
+"""The DevTools protocol over a pair of pipes: JSON messages that end in a zero byte.
 
 https://chromedevtools.github.io/devtools-protocol/
 

@@ -26,8 +26,7 @@ _MAX_SECONDS = 60.0  # for a page without a deadline
 
 @dataclass(frozen=True, kw_only=True)
 class Rendered(Response):
-    """
-    A page as the browser shows it: ``content`` is the final DOM as HTML.
+    """A page as the browser shows it: ``content`` is the final DOM as HTML.
 
     ``notes`` are sentences about what was refused and what was done; ``files`` has what was asked for besides, by name.
     """

@@ -1,5 +1,4 @@
-"""
-Wait until a page has shown its content.
+"""Wait until a page has shown its content.
 
 The time of the page is virtual: the browser runs its timers one after the other without waiting for them, and stops
 its clock while something loads. So seconds of the page's time take milliseconds of real time, and text that a timer
@@ -59,8 +58,7 @@ class Clock:
 
 
 async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
-    """
-    Wait until the page says nothing new; return False if there was no end to it.
+    """Wait until the page says nothing new; return False if there was no end to it.
 
     A page that has its text is done after *quiet* milliseconds of its own time; one that says next to nothing, or shows
     a spinner, gets more. Clocks that tick, tickers, and requests that never end do not hold it up.

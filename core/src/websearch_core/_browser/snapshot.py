@@ -19,8 +19,7 @@ _TIMEOUT = 8.0  # seconds: the largest page takes 3 on a slow machine
 
 
 class Snapshot(NamedTuple):
-    """
-    What a page shows.
+    """What a page shows.
 
     The HTML is its elements, with open shadow roots and frames of the same origin in their places. The ``style`` of an
     element says whether the browser shows it, and nothing else.
@@ -33,8 +32,8 @@ class Snapshot(NamedTuple):
 
 
 async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
-    """
-    Bring a page to where a reader has seen all of it, and return what it shows, up to *max_length* characters of HTML.
+    """Bring a page to where a reader has seen all of it, and return what it shows, up to *max_length* characters of
+    HTML.
 
     It is waited for, consent walls are declined, it is scrolled to its end, and what is closed is opened. The notes of
     *tab* say so. Raise `TimedOut` if its scripts cannot be ended, and another `WebSearchError` if it crashed, or led to

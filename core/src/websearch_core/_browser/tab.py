@@ -1,5 +1,4 @@
-"""
-One page in a browser: a fresh context, a gate of its own, and nothing kept afterwards.
+"""One page in a browser: a fresh context, a gate of its own, and nothing kept afterwards.
 
 What holds the network is the gate. What is done here keeps a page from holding up the reader. Dialogs are dismissed,
 popups closed, downloads and permissions refused, and scripts that never end are ended. Every question to the page has a
@@ -53,8 +52,7 @@ class Network:
 
 
 class Tab:
-    """
-    A page of a browser; see `open_tab`.
+    """A page of a browser; see `open_tab`.
 
     ``network`` says what it is loading, ``document`` how the main document came, ``notes`` what was refused.
     """
@@ -93,8 +91,7 @@ class Tab:
         self._connection.listen(session, self._hear)
 
     async def send(self, method: str, params: dict[str, Any] | None = None, *, timeout: float = 10.0) -> dict[str, Any]:
-        """
-        Send a command to the page, and return its result.
+        """Send a command to the page, and return its result.
 
         Raise `TimeoutError` if the page is too busy to answer within *timeout* seconds, `CommandFailed` if the browser
         refuses the command, and a `WebSearchError` if the page crashed, or the browser ended.
@@ -126,8 +123,7 @@ class Tab:
         await self.send("Emulation.setDeviceMetricsOverride", metrics)
 
     async def goto(self, url: str, *, timeout: float = 15.0) -> Document:
-        """
-        Open *url*, and return when its document begins to arrive, or turns out to be a download, which is refused.
+        """Open *url*, and return when its document begins to arrive, or turns out to be a download, which is refused.
 
         Raise `UnsafeURL` if the guard forbids it, or where a redirect leads; else a `ServiceError`.
         """
@@ -158,8 +154,7 @@ class Tab:
             raise self._explain(*self._failure)
 
     async def evaluate(self, script: str, *, timeout: float = 2.0) -> Any:
-        """
-        Return the value of *script*, a JavaScript expression, as JSON; a promise is awaited.
+        """Return the value of *script*, a JavaScript expression, as JSON; a promise is awaited.
 
         It runs in an isolated world: it sees the page's elements, but nothing that its scripts have replaced. Raise
         `ScriptError` if it threw an exception, or its value is not JSON; else what `send` raises.

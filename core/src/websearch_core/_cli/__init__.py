@@ -1,5 +1,4 @@
-"""
-The command ``websearch``. It needs the extra ``cli``: ``pip install 'websearch-core[cli]'``.
+"""The command ``websearch``. It needs the extra ``cli``: ``pip install 'websearch-core[cli]'``.
 
 typer and rich are imported only when the command runs, and what searches and reads only when a command needs it, so
 that ``--version``, ``--help`` and completion in a shell are quick.

@@ -63,8 +63,7 @@ ProviderOption = Annotated[
 def open_web(
     doing: str, options: Mapping[str, Mapping[str, Any]], *, no_cache: bool, **arguments: Any
 ) -> Iterator[WebSearch]:
-    """
-    Make the `WebSearch` of a command, with *options* of its providers, and show progress in what it is *doing*.
+    """Make the `WebSearch` of a command, with *options* of its providers, and show progress in what it is *doing*.
 
     Raise `ConfigurationError` if an argument is wrong, or a provider with options is not used.
     """
@@ -84,8 +83,7 @@ def open_web(
 
 
 def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:
-    """
-    Return the options of ``--option``, each ``PROVIDER.OPTION=VALUE``, by the names of their providers.
+    """Return the options of ``--option``, each ``PROVIDER.OPTION=VALUE``, by the names of their providers.
 
     The value is one of TOML (``3``, ``true``, ``["a", "b"]``), else text. A key, which everybody who can list processes
     would see, is a `ConfigurationError`.

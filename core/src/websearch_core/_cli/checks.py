@@ -68,8 +68,7 @@ class Check:
 
 
 def run_checks(names: list[str], settings: Settings, *, ping: bool = False) -> Flow[list[Check]]:
-    """
-    Try the providers called *names* in parallel, with a search for one result or by reading one page.
+    """Try the providers called *names* in parallel, with a search for one result or by reading one page.
 
     With *ping*, also find out whether the servers of providers that are not configured can be reached.
     """

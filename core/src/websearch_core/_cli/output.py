@@ -171,8 +171,7 @@ def _print_error(error: WebSearchError, where: str | None = None) -> None:
 
 @contextmanager
 def show_progress(what: str, most: int | None = None) -> Iterator[Callable[[str], None]]:
-    """
-    Show the progress of *what* on stderr; call the yielded function for each step.
+    """Show the progress of *what* on stderr; call the yielded function for each step.
 
     The maximum number of steps, *most*, makes a bar of it; without that, steps are only counted.
     """

@@ -57,9 +57,8 @@ class OwnFile:
         )
 
     def write(self) -> None:
-        """
-        Replace the file at once, so that it is never half written; a new one, or one with a key, is the user's alone.
-        Raise `ConfigurationError` if it cannot be written.
+        """Replace the file at once, so that it is never half written; a new one, or one with a key, is the user's
+        alone. Raise `ConfigurationError` if it cannot be written.
         """
         import tomlkit
 
@@ -113,8 +112,7 @@ class OwnFile:
 
 
 def store_key(name: str, key: str) -> str:
-    """
-    Store the *key* of the provider *name* in the keyring of the system, if there is one.
+    """Store the *key* of the provider *name* in the keyring of the system, if there is one.
 
     Return what to write as ``api_key``: where the key is, or the key itself.
     """

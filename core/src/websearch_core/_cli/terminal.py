@@ -1,5 +1,4 @@
-"""
-Show answers on a terminal: in colour, wrapped between words at its width.
+"""Show answers on a terminal: in colour, wrapped between words at its width.
 
 rich decides what the terminal can do, and honours ``NO_COLOR``, ``FORCE_COLOR`` and ``TERM=dumb``.
 """

@@ -1,5 +1,4 @@
-"""
-Open connections, with every address judged and every wait bounded.
+"""Open connections, with every address judged and every wait bounded.
 
 A `GuardedBackend` replaces httpcore's network backend, below TLS and the connection pool. So certificates are still
 checked against the name in the URL, pools are still keyed by origin and never by address, and redirects, reconnections
@@ -29,8 +28,7 @@ _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC
 
 
 class GuardedBackend:
-    """
-    An httpcore network backend that connects only where *guard* allows it (None: anywhere), and only before the
+    """An httpcore network backend that connects only where *guard* allows it (None: anywhere), and only before the
     deadline. *inner* is that of *core*, which is ``httpcore`` or ``httpcore2``.
     """
 
@@ -73,8 +71,7 @@ class GuardedBackend:
 
 
 class _Stream:
-    """
-    An httpcore network stream on which nothing outlasts the deadline.
+    """An httpcore network stream on which nothing outlasts the deadline.
 
     What is written is sent before the next read: the head and the body of a request leave in one piece.
     """

@@ -1,5 +1,4 @@
-"""
-Make HTTP clients whose connections are opened by our backends and kept in our pools.
+"""Make HTTP clients whose connections are opened by our backends and kept in our pools.
 
 A request goes straight to the transport of ``httpx`` or ``httpx2``. That leaves out what their clients would add and we
 do not want: cookies, redirects, credentials from URLs. It is also where test tools and tracing step in: vcrpy,
@@ -42,8 +41,7 @@ MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
 
 
 class DirectClient:
-    """
-    What `websearch_core._net.sender.Sender` uses of an ``httpx.Client``, without its cookies, redirects and hooks.
+    """What `websearch_core._net.sender.Sender` uses of an ``httpx.Client``, without its cookies, redirects and hooks.
 
     With a *guard* it is for pages; without one for services, which use the proxies of the environment unless other
     ones are given. *line* is the queue for look-ups of names.
@@ -89,8 +87,7 @@ class DirectClient:
         json: Any = None,
         data: Mapping[str, str] | None = None,
     ) -> Any:
-        """
-        Build a request as the client of the library would.
+        """Build a request as the client of the library would.
 
         It gets all its headers at once: the library would make each several times while it completes them. The names
         in *headers* are written ``Like-This``, so that they replace the usual ones.

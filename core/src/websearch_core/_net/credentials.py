@@ -1,5 +1,4 @@
-"""
-Send credentials to the origins that they are for, and nowhere else.
+"""Send credentials to the origins that they are for, and nowhere else.
 
 They are added to a request for a page where it is sent, so nothing above knows them: no layer, event, cassette or
 reading service. Each redirect is another request, which gets what its own origin has, usually nothing.
@@ -22,9 +21,8 @@ from .guard import Guard
 
 
 class OriginCredentials:
-    """
-    The `Credentials` of each origin, such as ``https://wiki.corp``. An entry that is not one, or not one that they may
-    be sent to or that *guard* opens, is a `ConfigurationError`.
+    """The `Credentials` of each origin, such as ``https://wiki.corp``. An entry that is not one, or not one that they
+    may be sent to or that *guard* opens, is a `ConfigurationError`.
     """
 
     def __init__(self, given: Mapping[str, Credentials], guard: Guard) -> None:

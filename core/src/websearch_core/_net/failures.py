@@ -1,5 +1,4 @@
-"""
-Turn what the HTTP libraries raise and log into what may be shown: our errors, without keys, queries and addresses.
+"""Turn what the HTTP libraries raise and log into what may be shown: our errors, without keys, queries and addresses.
 
 The caller's own client may be of either library, so the errors of both are understood.
 """
@@ -38,8 +37,7 @@ def redact_logs() -> None:
 
 @contextmanager
 def translate_errors(request: Request, proxy: Proxy | None = None) -> Iterator[list[Any]]:
-    """
-    Raise our errors instead of the HTTP library's, whose messages may contain URLs and internal addresses.
+    """Raise our errors instead of the HTTP library's, whose messages may contain URLs and internal addresses.
 
     Yields a list, to which to add the answer as soon as it begins: the messages say whether it did.
     """
@@ -105,8 +103,7 @@ def _walk_chain(error: BaseException) -> list[BaseException]:
 
 
 class _LogRedaction(logging.Filter):
-    """
-    Removes queries, and keys that a service repeats, from the logs of the HTTP library.
+    """Removes queries, and keys that a service repeats, from the logs of the HTTP library.
 
     These logs have the URL of every request and, at debug level, the headers of every answer.
     """
@@ -131,8 +128,7 @@ _log_redaction = _LogRedaction()
 
 
 def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
-    """
-    Return these exceptions of all loaded HTTP libraries: the caller's own client may use the other one.
+    """Return these exceptions of all loaded HTTP libraries: the caller's own client may use the other one.
 
     One that another thread is importing may not have them yet, and has raised none.
     """

@@ -1,5 +1,4 @@
-"""
-A forward proxy on loopback that a browser is forced through: where the guard judges what any part of it sends.
+"""A forward proxy on loopback that a browser is forced through: where the guard judges what any part of it sends.
 
 A browser sends on its own account: subresources, workers, sockets, prefetches, redirects. Whatever it is, it arrives
 here as ``GET http://host/...`` or ``CONNECT host:port``. The host is read strictly (`Guard.check`), resolved once,
@@ -66,8 +65,7 @@ class _Refusal(Exception):
 
 
 class Gate:
-    """
-    ``async with Gate(guard, line) as gate:`` and give the browser ``gate.url`` as its proxy.
+    """``async with Gate(guard, line) as gate:`` and give the browser ``gate.url`` as its proxy.
 
     It listens on *address* (see `find_own_address`), and the page may use what the *limits* say. *user* is the id of
     the user that the browser runs as: where the system says who is at the other end of a connection, programs of
@@ -336,8 +334,7 @@ class _Dialer:
 
 
 async def find_own_address() -> str:
-    """
-    Return a loopback address that nothing else listens on, where the system has more than one; else ``127.0.0.1``.
+    """Return a loopback address that nothing else listens on, where the system has more than one; else ``127.0.0.1``.
 
     A browser may resolve this one address only, so even where it goes around its proxy, it finds nothing but gates.
     """

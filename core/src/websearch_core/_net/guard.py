@@ -1,5 +1,4 @@
-"""
-Decide where pages may be read from.
+"""Decide where pages may be read from.
 
 The model chooses the URL and the hostile web chooses the answer, so there are two checks. `Guard.check` parses a URL
 strictly: a URL that two parsers could read differently is refused, not guessed. `Guard.judge` checks the addresses that
@@ -86,8 +85,7 @@ def verdict(address: str) -> str | None:
 
 @dataclass(frozen=True)
 class Guard:
-    """
-    The policy for pages of the open web.
+    """The policy for pages of the open web.
 
     No hole allows link-local addresses, or others where a cloud is known to give out credentials.
     """
@@ -107,15 +105,13 @@ class Guard:
         resolve: Resolve = resolve_host,
         is_own: Callable[[Address], bool] = is_own_address,
     ) -> Guard:
-        """
-        Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``. Raise
+        """Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``. Raise
         `ConfigurationError` for an entry that is neither.
         """
         return cls(*parse_holes(entries), domains, resolve, is_own)
 
     def check(self, url: str) -> str:
-        """
-        Check *url* strictly, without using the network; return it as it is to be sent.
+        """Check *url* strictly, without using the network; return it as it is to be sent.
 
         Raise `UnsafeURL` if it is ambiguous, or its scheme, name, port or literal address is not allowed for pages, and
         `DomainNotAllowed` if its domain is not.
@@ -140,8 +136,7 @@ class Guard:
             raise _refuse("the host name is an internal one", host, port, scheme)
 
     def judge(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
-        """
-        Return the *addresses* of *host*, in the order to try them, if all of them may be connected to; else raise
+        """Return the *addresses* of *host*, in the order to try them, if all of them may be connected to; else raise
         `UnsafeURL`, whose message does not contain them.
 
         One non-public address refuses the whole name: honest names do not mix. Connecting has no scheme: `check` has

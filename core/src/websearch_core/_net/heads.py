@@ -35,8 +35,7 @@ def parse_request(head: bytes) -> tuple[str, str, Fields]:
 
 
 def parse_answer(head: bytes) -> tuple[int, bytes, Fields]:
-    """
-    Return the status, the reason and the fields of an answer. Lines that are not fields are left out.
+    """Return the status, the reason and the fields of an answer. Lines that are not fields are left out.
 
     A browser also ends a line at a single line feed, so that is an end here too: no field may hide in another's value.
     """

@@ -1,5 +1,4 @@
-"""
-Look names up in threads, few enough that one caller cannot starve another.
+"""Look names up in threads, few enough that one caller cannot starve another.
 
 ``getaddrinfo`` cannot be cancelled and takes no timeout, so a name whose server is silent blocks its thread for as long
 as the system waits. A page chooses the names it links to. So each `websearch_core._net.sender.Sender` has one line for
@@ -32,8 +31,7 @@ class Line:
         self._threads = threads
 
     def look_up(self, ask: Ask, page: str = "") -> Future[Sequence[str]]:
-        """
-        Start a look-up by *ask*, which blocks, or queue it. A caller that stops waiting for the answer cancels it.
+        """Start a look-up by *ask*, which blocks, or queue it. A caller that stops waiting for the answer cancels it.
 
         *page* is the name to say in an error, if it is that of a page. Those of services may be internal.
         """

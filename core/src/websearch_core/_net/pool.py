@@ -1,5 +1,4 @@
-"""
-Keep connections open between requests, in place of httpcore's own pools.
+"""Keep connections open between requests, in place of httpcore's own pools.
 
 Those look at each connection several times per request, and ask the system about every idle one: with a hundred
 requests in flight, that costs more than the request. Here, a request takes the connection that was used last, and only
@@ -29,8 +28,7 @@ Key: TypeAlias = tuple[bytes, bytes, int, bytes]
 
 
 class _Pool:
-    """
-    What both pools share: which connections are idle, and which are in use. Those that *inner*, a pool of *core*,
+    """What both pools share: which connections are idle, and which are in use. Those that *inner*, a pool of *core*,
     creates are direct ones, or go through its proxy.
     """
 
@@ -154,8 +152,7 @@ class Pool(_Pool):
 
 
 class AsyncPool(_Pool):
-    """
-    The connections of one event loop.
+    """The connections of one event loop.
 
     A timer closes those that became too old, so that tenants who search no more hold no files open.
     """
@@ -246,8 +243,7 @@ def _is_clear(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 def _has_more(connection: Any) -> bool:
-    """
-    Return whether bytes came after the answer: the next request would take them for its own.
+    """Return whether bytes came after the answer: the next request would take them for its own.
 
     They were read together with its end, so the socket no longer shows them; they wait in h11.
     """

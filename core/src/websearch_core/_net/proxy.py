@@ -1,5 +1,4 @@
-"""
-Leave through a proxy: which one, who resolves names, and how to ask for a connection.
+"""Leave through a proxy: which one, who resolves names, and how to ask for a connection.
 
 The guard cannot judge addresses that a proxy resolves, so who does it has to be said. ``here``: names are resolved and
 judged here, and the proxy is asked for an address, always by CONNECT, since a proxy replaces the ``Host`` of an
@@ -91,8 +90,7 @@ class Proxy:
         return "\r\n".join([*lines, "", ""]).encode("ascii")
 
     def check(self, arrived: bytes, port: int) -> None:
-        """
-        Check the whole answer to the request for a tunnel to a *port*: `AuthenticationError` if the proxy wants a
+        """Check the whole answer to the request for a tunnel to a *port*: `AuthenticationError` if the proxy wants a
         login, `Unavailable` if it refuses, cannot reach the site, or answers in its name.
         """
         head, end, more = arrived.partition(_END)
@@ -141,8 +139,7 @@ class Proxy:
 
 @dataclass(frozen=True)
 class Proxies:
-    """
-    The proxies to leave through, by the scheme of the URL, and who resolves the names of pages. What *bypass*
+    """The proxies to leave through, by the scheme of the URL, and who resolves the names of pages. What *bypass*
     lists, as ``NO_PROXY`` does, is reached without one. So is this machine.
     """
 
@@ -212,8 +209,7 @@ class Way:
 
 
 class Tunnel:
-    """
-    Opens connections through a proxy, as an httpcore network backend does: *reach* connects to it within so many
+    """Opens connections through a proxy, as an httpcore network backend does: *reach* connects to it within so many
     seconds, and *bound* makes a stream of the connection that heeds the deadline.
     """
 

@@ -17,8 +17,7 @@ from .system import resolve_name
 
 
 def resolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
-    """
-    Resolve *host* in the queue *line*, and let *guard* judge its addresses; None allows all of them.
+    """Resolve *host* in the queue *line*, and let *guard* judge its addresses; None allows all of them.
 
     That takes at most *timeout* seconds; the deadline limits it, too.
     """

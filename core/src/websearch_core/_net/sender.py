@@ -1,5 +1,4 @@
-"""
-Send requests.
+"""Send requests.
 
 There are two kinds of request. Those to a *service* go where the operator configured, with a key. Those for a *page* go
 where a model or a stranger points: guarded, over HTTP/1.1, without cookies, and with credentials only where the
@@ -51,8 +50,7 @@ _of_parents: list[object] = []  # in a forked process; collecting them would dis
 
 
 class Sender:
-    """
-    Sends requests, blocking or on any event loop, and pools connections for each.
+    """Sends requests, blocking or on any event loop, and pools connections for each.
 
     *guard* is the policy for pages, and *connect_timeout* in seconds. The other arguments are those of
     `websearch_core.settings.Http`, which explains them.
@@ -219,8 +217,7 @@ class Sender:
             answer.cancel()  # unless it is there
 
     def share_services(self, other: Sender) -> None:
-        """
-        Use the connections of *other* to services, which are sent the same keys.
+        """Use the connections of *other* to services, which are sent the same keys.
 
         Connections to the servers of pages are opened under a policy, and are never shared. Nor are the places for
         requests: whoever waits for theirs keeps nobody else waiting.

@@ -1,5 +1,4 @@
-"""
-Let clients take turns on an event loop, too.
+"""Let clients take turns on an event loop, too.
 
 A loop calls whatever is ready, one after the other: fifty answers that arrive at the same time are fifty steps before
 it comes back to somebody else. Here, each client does one step of all its calls in one round of the loop, or a few if

@@ -1,5 +1,4 @@
-"""
-A connection on asyncio, as httpcore wants it.
+"""A connection on asyncio, as httpcore wants it.
 
 httpcore's own goes through anyio, which enters a cancel scope and yields to the loop for every read and write. The
 sender bounds a whole exchange with one timeout, so nothing has to be bounded here, except for the handshake of TLS.

@@ -13,8 +13,7 @@ _HOSTS_FILE = Path("/etc/hosts")
 
 
 def resolve_host(host: str, port: int) -> list[str]:
-    """
-    Ask the system for the addresses of *host*, which the search domains of resolv.conf never complete.
+    """Ask the system for the addresses of *host*, which the search domains of resolv.conf never complete.
 
     A trailing dot skips them: ``page.example`` does not become ``page.example.corp.internal``. It also skips the hosts
     file, which compares whole words, so a name that is in this file is looked up without the dot.
@@ -40,8 +39,7 @@ def resolve_name(name: str, port: int) -> list[str]:
 
 
 def find_user(near: tuple[str, int], far: tuple[str, int]) -> int | None:
-    """
-    Return the id of the user whose program holds the *far* end of an IPv4 connection on this machine.
+    """Return the id of the user whose program holds the *far* end of an IPv4 connection on this machine.
 
     -1 if nobody holds it any more. None where the system does not say: only Linux does, in ``/proc/net/tcp``.
     """

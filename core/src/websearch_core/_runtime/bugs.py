@@ -1,5 +1,4 @@
-"""
-Contain bugs in reading a page: only that page fails, not the batch, crawl or agent run that it belongs to.
+"""Contain bugs in reading a page: only that page fails, not the batch, crawl or agent run that it belongs to.
 
 The web sends pages that no test has seen. Any exception that one provokes becomes a `BadResponse`, so callers handle it
 like every page that cannot be read. The bug stays visible: it is the ``__cause__`` of that error, and the logger
@@ -23,8 +22,8 @@ _MAX_CHAIN_LENGTH = 5  # exceptions, each the cause of the previous one
 
 
 def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: str = "read") -> Generator[E, Any, T]:
-    """
-    Run the flow that reads one page, or asks one of several providers; a bug becomes an error of that page or provider.
+    """Run the flow that reads one page, or asks one of several providers; a bug becomes an error of that page or
+    provider.
 
     It becomes a `BadResponse` with the bug as its ``__cause__``, which names *provider* and *verb*. Only what
     pytest-socket raises stays as it is, since it is about a test and not about a page.
@@ -41,8 +40,8 @@ def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: 
 
 
 def as_error(bug: Exception, what: str, provider: str | None = None) -> BadResponse:
-    """
-    Log *bug*, and return an error of *provider* in its place, which says that *what*, such as ``direct read``, failed.
+    """Log *bug*, and return an error of *provider* in its place, which says that *what*, such as ``direct read``,
+    failed.
 
     Neither the log nor the error repeats the text of the exception: it may quote a key, or a page that poses as an
     instruction. The text is in ``__cause__``.

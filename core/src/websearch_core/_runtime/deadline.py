@@ -1,5 +1,4 @@
-"""
-The time left for the current operation.
+"""The time left for the current operation.
 
 A limit applies to everything inside its ``with`` block, in this thread or task and in those it starts: sending, reading
 and pausing, over all exchanges. Limits nest, and the earliest one counts.
@@ -32,8 +31,7 @@ def time_limit(seconds: float) -> scope:
 
 
 def in_time(work: Callable[[], T]) -> T:
-    """
-    Run blocking *work*, and wait for it only until the deadline; then raise `TimedOut`.
+    """Run blocking *work*, and wait for it only until the deadline; then raise `TimedOut`.
 
     Nothing can interrupt it: past the deadline, it continues in a daemon thread.
     """

@@ -1,5 +1,4 @@
-"""
-Start over in a forked process.
+"""Start over in a forked process.
 
 It inherits counters, locks and sockets, but not the threads that would count down, release them, or read the answers:
 a lock that is held stays held, and two processes that share a socket get each other's answers. What cannot be put right

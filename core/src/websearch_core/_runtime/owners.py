@@ -21,8 +21,7 @@ class UnsafeFile(ConfigurationError):
 
 
 def belongs_to_user(path: Path) -> bool:
-    """
-    Return whether this user owns *path*, as git does for ``safe.directory``; a link and its target both count.
+    """Return whether this user owns *path*, as git does for ``safe.directory``; a link and its target both count.
 
     On systems without such owners (Windows), it is always true.
     """
@@ -30,8 +29,7 @@ def belongs_to_user(path: Path) -> bool:
 
 
 def check_database(path: Path) -> None:
-    """
-    Raise `UnsafeFile` if anybody but this user and root can have written a database, or can redirect us to another.
+    """Raise `UnsafeFile` if anybody but this user and root can have written a database, or can redirect us to another.
 
     That is about the file, if there is one, the links on the way to it, the files that SQLite puts beside it, and the
     folder, where anybody may replace them. On systems without such owners (Windows), everything passes.

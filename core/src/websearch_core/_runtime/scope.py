@@ -1,5 +1,4 @@
-"""
-What belongs to a call: who makes it, how long it may take, what it wants, and who listens.
+"""What belongs to a call: who makes it, how long it may take, what it wants, and who listens.
 
 All of it is one value, `CallContext`, in one context variable: a thread or task that works for the call gets a copy.
 """
@@ -22,9 +21,8 @@ T = TypeVar("T")
 
 @dataclass(eq=False, slots=True)
 class Deadline:
-    """
-    A moment of `time.monotonic` until which there is time; ``inf`` means for ever. It can be moved to a later one, for
-    those who join while others wait.
+    """A moment of `time.monotonic` until which there is time; ``inf`` means for ever. It can be moved to a later one,
+    for those who join while others wait.
     """
 
     at: float = math.inf
@@ -48,14 +46,12 @@ class Patience:
 
 
 class Delay:
-    """
-    How long a call of a list has waited for its turn, which is no part of its time: that begins when it is sent.
+    """How long a call of a list has waited for its turn, which is no part of its time: that begins when it is sent.
 
     It waits in a ``with`` block. What several parts of the call wait at the same time counts once.
 
     Args:
         until: The moment of `time.monotonic` when the time of the whole list is over.
-
     """
 
     __slots__ = "_before", "_lock", "_since", "_waiting", "until"
@@ -86,8 +82,7 @@ class Delay:
 
 
 class Choices(NamedTuple):
-    """
-    What a call wants of the pages that it reads, instead of what the reader was made with.
+    """What a call wants of the pages that it reads, instead of what the reader was made with.
 
     ``menus`` says whether the links in menus are needed, as for a crawl; ``route`` is the fragment by which the scripts
     of the page choose what to show, if the URL has one.
@@ -172,8 +167,7 @@ class scope:  # noqa: N801 - a block, which every call enters several times: a g
 
 @contextmanager
 def no_cache() -> Iterator[None]:
-    """
-    Ask the services in this block, whatever the cache holds; their answers are kept for later calls.
+    """Ask the services in this block, whatever the cache holds; their answers are kept for later calls.
 
     It holds for everything that is called in the block, including tools and agents::
 
@@ -186,8 +180,7 @@ def no_cache() -> Iterator[None]:
 
 @contextmanager
 def charge_to(tenant: str | None = None, *, run: object = None) -> Iterator[None]:
-    """
-    Charge the calls in this block to the budget of a tenant, or of a run.
+    """Charge the calls in this block to the budget of a tenant, or of a run.
 
     The tools for LangChain and LlamaIndex name their run by themselves, and LangChain's the tenant, too: the
     ``tenant_id`` of the run's config, else its ``user_id``.
@@ -196,7 +189,6 @@ def charge_to(tenant: str | None = None, *, run: object = None) -> Iterator[None
         tenant: The name of the tenant; None leaves it as it is outside the block.
         run: What identifies the run: a name, or a hashable object that lives as long as the run; None leaves it as it
             is.
-
     """
     hash(run)
     outer = current_call().account
@@ -211,8 +203,7 @@ def current_client() -> Hashable:
 
 
 def run_apart(work: Callable[[], T], **changes: Any) -> T:
-    """
-    Call *work* in a copy of the context, with *changes* as for `scope`: Ctrl-C cannot leave anything of them behind.
+    """Call *work* in a copy of the context, with *changes* as for `scope`: Ctrl-C cannot leave anything of them behind.
 
     Variables that an application sets there, in a hook or a provider, are set here as well when it ends.
     """

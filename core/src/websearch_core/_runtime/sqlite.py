@@ -1,5 +1,4 @@
-"""
-What the SQLite files of the project share: connections, transactions, and a stamp that says whose file it is.
+"""What the SQLite files of the project share: connections, transactions, and a stamp that says whose file it is.
 
 One rule: a connection is open for as long as one call takes. That costs a fraction of a millisecond, and nothing has to
 be closed, found again or handed over later.
@@ -132,8 +131,7 @@ if hasattr(os, "register_at_fork"):  # pragma: no branch
 
 @contextmanager
 def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.Connection]:
-    """
-    Open a connection for as long as a block takes, without implicit transactions; make the file if there is none.
+    """Open a connection for as long as a block takes, without implicit transactions; make the file if there is none.
 
     Writing waits *timeout* seconds while somebody else writes. *options* are the parameters of SQLite's URI, such as
     ``mode=ro``. Raise `ConfigurationError` if the file was in use while this process was forked, or others may
@@ -153,9 +151,8 @@ def is_database(path: Path) -> bool:
 
 
 def create_private(path: Path) -> None:
-    """
-    Create an empty file that only its owner can read, and its folder, if there is none. Raise `UnsafeFile` if another
-    user could change it, or chose where it is.
+    """Create an empty file that only its owner can read, and its folder, if there is none. Raise `UnsafeFile` if
+    another user could change it, or chose where it is.
     """
     if path.exists():
         return
@@ -222,8 +219,7 @@ class ForeignFile(Exception):
 def write_tables(
     path: Path, what: str, timeout: float, schema: Sequence[str], stamp: tuple[int, int]
 ) -> Iterator[sqlite3.Connection]:
-    """
-    Open a connection for one transaction; an empty file gets its tables by the statements of *schema*.
+    """Open a connection for one transaction; an empty file gets its tables by the statements of *schema*.
 
     These also stamp it: a file with another *stamp* is a `ForeignFile`. One that cannot be created is a
     `ConfigurationError`, in which *what* stands before the path.

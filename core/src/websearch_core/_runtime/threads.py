@@ -23,8 +23,7 @@ _KEPT = 60.0  # seconds that a thread without work is kept; shorter, and one at 
 
 
 class Threads:
-    """
-    Daemon threads that do the work of several clients, in turns.
+    """Daemon threads that do the work of several clients, in turns.
 
     Starting a thread means waiting until it runs: for seconds, if there are many to start and others compute. An event
     loop must not wait for that. So a worker that takes a job first makes sure that an idle one remains, and the first
@@ -48,8 +47,7 @@ class Threads:
         self._ready: set[object] = set()  # threads that wait for work, or are being started
 
     def submit(self, client: Hashable, work: Callable[[], T]) -> Future[T]:
-        """
-        Have blocking *work* done, with the context variables of the caller, and return its outcome: `Unavailable` if
+        """Have blocking *work* done, with the context variables of the caller, and return its outcome: `Unavailable` if
         the system has no thread for it. Cancelling it takes back work that waits.
         """
         job, thread = _Job(client, work), object()

@@ -1,5 +1,4 @@
-"""
-Share places among the clients of a process, so that one that asks for many does not hold up the others.
+"""Share places among the clients of a process, so that one that asks for many does not hold up the others.
 
 A client is a `websearch_core.client.WebSearch`, or one of its tenants, as named by `websearch_core.layers.charge_to`.
 Threads, look-ups of names and pages that are being parsed are shared by one rule: clients that wait take turns, and a
@@ -29,8 +28,7 @@ _Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes
 
 
 class Turns(Generic[T]):
-    """
-    A number of places, and what waits for them. Whoever uses it holds a lock.
+    """A number of places, and what waits for them. Whoever uses it holds a lock.
 
     An interrupt can end any of these methods half-way. So they keep no counts, and each can be called again: it then
     does what is left.
@@ -169,8 +167,7 @@ class Places:
         return len(self._turns.held)
 
     def hold(self, client: Hashable, work: Callable[[], R], seconds: float | None = None, *, most: float = inf) -> R:
-        """
-        Wait for a place, in turn with the other clients, and hold it for as long as *work* takes.
+        """Wait for a place, in turn with the other clients, and hold it for as long as *work* takes.
 
         After *seconds* without a place, raise `TimedOut`. *most* bounds the places that this client may have for that.
         """

@@ -1,5 +1,4 @@
-"""
-Score texts by the words that they share with a query.
+"""Score texts by the words that they share with a query.
 
 BM25, as in Robertson and Zaragoza, 2009, https://doi.org/10.1561/1500000019, over the terms of
 `websearch_core._text.terms`.
@@ -38,8 +37,7 @@ class Question:
 def score_counts(
     counts: Sequence[Mapping[str, float]], lengths: Sequence[int], *, by_rarity: bool = True
 ) -> list[float]:
-    """
-    Return the score of each text: 0 if it has no word of the query.
+    """Return the score of each text: 0 if it has no word of the query.
 
     *counts* says how often each word of the query occurs in each text, and *lengths* how many words the texts have. If
     *by_rarity*, a word weighs more the fewer of the texts have it.
@@ -58,8 +56,7 @@ def score_counts(
 
 
 def score_found(query: str, texts: Sequence[str]) -> list[float]:
-    """
-    Return the score of each of *texts*, which a search for *query* found; 0 if it has no word of it.
+    """Return the score of each of *texts*, which a search for *query* found; 0 if it has no word of it.
 
     All words weigh the same: most of these texts have the important ones, for which they were found, so the words that
     are rare among them are not the ones that matter.

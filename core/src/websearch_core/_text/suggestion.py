@@ -9,8 +9,7 @@ from ..errors import WebSearchError
 
 
 def suggest_name(name: str, known: Iterable[str], aliases: Mapping[str, str] = MappingProxyType({})) -> str:
-    """
-    Return how a message that *name* is unknown should end: with the known name that it resembles, or with all.
+    """Return how a message that *name* is unknown should end: with the known name that it resembles, or with all.
 
     *aliases* are names that other libraries use, each with the known name that it stands for.
     """

@@ -1,5 +1,4 @@
-"""
-Split text into search terms, in the same way for the index and for queries.
+"""Split text into search terms, in the same way for the index and for queries.
 
 A word is folded (case, accents, width, Arabic and Hebrew points) and cut to six letters, which works for most languages
 as a stemmer does for one: "configure", "configured" and "configuration" become the same term. Scripts without spaces,
@@ -47,8 +46,8 @@ class Term(NamedTuple):
 
 
 def split_terms(text: str) -> Iterator[Term]:
-    """
-    Yield the terms of *text*; for *n* characters in a script without spaces, *n* - 1 pairs and then the last character.
+    """Yield the terms of *text*; for *n* characters in a script without spaces, *n* - 1 pairs and then the last
+    character.
 
     A form is never empty: anything that folds to nothing, such as an accent on its own, is not a word.
     """
@@ -75,8 +74,7 @@ def index_text(text: str) -> str:
 
 
 def query_terms(text: str) -> list[str]:
-    """
-    Return the distinct terms of a query.
+    """Return the distinct terms of a query.
 
     A single character of a script without spaces ends with ``*``, since it may begin any pair. After pairs, the single
     character that ends their run is left out, since the last pair already requires it.

@@ -1,5 +1,4 @@
-"""
-Parse URLs strictly: one canonical form, or an error.
+"""Parse URLs strictly: one canonical form, or an error.
 
 `serialize` returns what is sent, and `canonicalize` what is compared. A server may tell apart two spellings that nearly
 all servers take for one, so what was found is sent as it was found.
@@ -51,15 +50,13 @@ _DOT_ALIKE = re.compile("[\u2024\u3002\ua4f8\ufe52\uff0e\uff61]")
 
 
 def serialize(url: str) -> str:
-    """
-    Return *url* as it is sent: as it is written, if that is how a URL is written. The host may be any.
+    """Return *url* as it is sent: as it is written, if that is how a URL is written. The host may be any.
 
     The host is in lower-case ASCII, ``.`` and ``..`` in the path are resolved, and what a URL cannot contain is
     percent-encoded.
 
     Raises:
         UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
-
     """
     scheme, host, port, rest = split_url(url)
     return _join(scheme, host, port) + rest
@@ -67,8 +64,7 @@ def serialize(url: str) -> str:
 
 @lru_cache(maxsize=4096)  # each result of a search is looked at several times
 def canonicalize(url: str) -> str:
-    """
-    Return the canonical form of *url*, the same for all its spellings. The host may be any, internal ones included.
+    """Return the canonical form of *url*, the same for all its spellings. The host may be any, internal ones included.
 
     Spellings are one if RFC 3986, section 6.2.2, says so, or if they differ only in whether a character without a
     meaning of its own there is percent-encoded: ``/Kelp_(alga)`` and ``/Kelp_%28alga%29``. This form is for comparing;
@@ -76,7 +72,6 @@ def canonicalize(url: str) -> str:
 
     Raises:
         UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
-
     """
     scheme, host, port, rest = split_url(url)
     if _ENCODED.search(rest):
@@ -88,8 +83,7 @@ def canonicalize(url: str) -> str:
 
 
 def identify(url: str) -> str:
-    """
-    Return what identifies the page at *url*: its canonical form without the fragment, unless `find_route` finds one.
+    """Return what identifies the page at *url*: its canonical form without the fragment, unless `find_route` finds one.
 
     What is not an http(s) URL, such as the ``file:`` URL of a local index, is returned as it is.
     """
@@ -111,8 +105,7 @@ def strip_anchor(url: str) -> str:
 
 
 def find_page(url: str) -> str:
-    """
-    Return what identifies the page at *url*: the same for all addresses under which services list it.
+    """Return what identifies the page at *url*: the same for all addresses under which services list it.
 
     Left out are the scheme, ``www.``, the fragment unless it is a route, a slash at the end, and parameters for
     tracking. The result is not a URL. What is not an http(s) URL, such as the ``file:`` URL of a local index, is
@@ -142,8 +135,7 @@ L = TypeVar("L", bound=Listed)
 
 
 def find_alike(known: Mapping[str, L], url: str) -> list[L]:
-    """
-    Return what is *known*, by what `identify` returns, of exactly the page at *url*.
+    """Return what is *known*, by what `identify` returns, of exactly the page at *url*.
 
     If that is nothing, return what is known of all that services may list instead, which may be several pages.
     """
@@ -167,8 +159,7 @@ def find_origin(url: str) -> Origin | None:
 
 
 def parse_holes(entries: Iterable[str]) -> tuple[tuple[Network, ...], frozenset[Origin]]:
-    """
-    Return the networks among *entries*, such as ``10.1.0.0/16``, and the origins, such as ``https://wiki.corp:8443``;
+    """Return the networks among *entries*, such as ``10.1.0.0/16``, and the origins, such as ``https://wiki.corp:8443``;
     raise `ConfigurationError` for an entry that is neither.
     """
     networks: list[Network] = []
@@ -213,8 +204,7 @@ def is_web_url(url: str) -> bool:
 
 @lru_cache(maxsize=1024)  # each result of a search is looked at several times
 def describe_url(url: str) -> str:
-    """
-    Return *url* for a log or an error: printable ASCII, without credentials and fragment, and cut if it is long.
+    """Return *url* for a log or an error: printable ASCII, without credentials and fragment, and cut if it is long.
 
     Values of its query that look like secrets are left out: those named for one, and those that nobody could guess.
     So are parameters of its path, such as a session.
@@ -338,8 +328,7 @@ def _parse_name(raw: str) -> str:
 
 
 def to_ascii(host: str) -> str:
-    """
-    Return a host name in lower case, an internationalized one as DNS has it (IDNA 2008, as in UTS 46's strict form).
+    """Return a host name in lower case, an internationalized one as DNS has it (IDNA 2008, as in UTS 46's strict form).
 
     Joiners are allowed where a script needs them, as in Persian. Symbols and emoji, which look alike, are not.
     """

@@ -1,5 +1,4 @@
-"""
-Citations that can be checked: links to sources, numbers that nobody issued, and what a source says about a claim.
+"""Citations that can be checked: links to sources, numbers that nobody issued, and what a source says about a claim.
 
 The tools number their sources, and a model cites them: ``High water is at noon [3].`` Nothing here needs a model or the
 network.

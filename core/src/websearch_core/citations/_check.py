@@ -38,8 +38,7 @@ _MARKUP = re.compile(r"^[ \t>]*(?:#{1,6} |[-*+] |\d{1,9}[.)] )?|\*\*|__", re.MUL
 
 @dataclass(frozen=True, kw_only=True)
 class CitationCheck:
-    """
-    What the cited sources say about a claim.
+    """What the cited sources say about a claim.
 
     Args:
         claim: The cited sentence, or its part up to a citation, without the citations.
@@ -52,7 +51,6 @@ class CitationCheck:
         missing: The figures, names and quotations of the claim that no cited source has.
         note: A negation that only one of the claim and its source has, such as "not"; and what was not looked at: of a
             long source, the end; of very long texts, whatever was left when the time for it was over. Otherwise empty.
-
     """
 
     claim: str
@@ -72,8 +70,7 @@ async def acheck_citations(text: str, sources: Iterable[Mapping[str, Any]]) -> l
 
 
 def check_citations(text: str, sources: Iterable[Mapping[str, Any]]) -> list[CitationCheck]:
-    """
-    Check for each cited sentence whether it stands in what the model was shown of the sources it cites.
+    """Check for each cited sentence whether it stands in what the model was shown of the sources it cites.
 
     Words, figures with their units, names, quotations and negations are compared, in any language and without a model.
     So it finds wrong numbers, swapped names and citations of the wrong source; it does not understand implications, and
@@ -87,7 +84,6 @@ def check_citations(text: str, sources: Iterable[Mapping[str, Any]]) -> list[Cit
     Returns:
         A check for each claim, in the order of the text. Sentences without citations are not checked. The work is
         bounded: after ten seconds of processor time, claims are ``unknown``, and their ``note`` says so.
-
     """
     ends = time.thread_time() + _MAX_SECONDS
     claims = list(_claims(text))
@@ -174,8 +170,7 @@ def _sentences(text: str, marks: Sequence[Mark]) -> Iterator[tuple[int, int]]:
 
 
 def _parts(text: str, start: int, end: int, marks: Sequence[Mark]) -> list[tuple[int, int, list[int]]]:
-    """
-    Return the parts of a sentence: where each begins and ends, and the numbers that it cites.
+    """Return the parts of a sentence: where each begins and ends, and the numbers that it cites.
 
     A citation belongs to the words before it; at the beginning, and after words such as "according to", to those after.
     """

@@ -1,5 +1,4 @@
-"""
-Measure how much of a claim stands in what was shown of a source. Words are compared, not meanings.
+"""Measure how much of a claim stands in what was shown of a source. Words are compared, not meanings.
 
 A claim is split into terms (see `websearch_core._text.terms`, which needs no language), figures, names and quotations.
 The evidence of a source is the run of up to three sentences that covers the claim best, with terms that are rare in all
@@ -176,8 +175,7 @@ def support_together(claim: Claim, weights: Weights, supports: Sequence[Support]
 
 
 def _find_places(claim: Claim, values: _Values, found: Mapping[int, Found], *, counts: bool) -> list[float]:
-    """
-    Return for each figure how well the best sentence with it fits the words of the claim, compared with any.
+    """Return for each figure how well the best sentence with it fits the words of the claim, compared with any.
 
     The number of things that a source only lists is nowhere in it, unless it *counts* other things.
     """
@@ -249,8 +247,7 @@ def _list_stated(figures: Iterable[Figure], sentence: str) -> set[str]:
 
 
 def _list_wanted(figure: Figure) -> Iterable[str]:
-    """
-    Return what a source must state one of, for a figure of a claim.
+    """Return what a source must state one of, for a figure of a claim.
 
     "4.2" may be "4.2 million", and the other way round, since the scale may stand in the head of a table; so may the
     unit. If both have a scale or a unit, what they say together must be the same.

@@ -1,5 +1,4 @@
-"""
-Links to a sentence of a page: URL text fragments.
+"""Links to a sentence of a page: URL text fragments.
 
 https://wicg.github.io/scroll-to-text-fragment/ says how they are written: ``#:~:text=[prefix-,]start[,end][,-suffix]``.
 A browser goes to the first place that matches, so a link is made only if the words occur once.
@@ -22,8 +21,7 @@ Count = Callable[[str], int]
 
 
 def link_to_text(url: str, text: str, count: Count, *, before: str = "", after: str = "") -> str | None:
-    """
-    Return a URL that takes a person to *text* on a page.
+    """Return a URL that takes a person to *text* on a page.
 
     Args:
         url: Absolute http(s) URL of the page.
@@ -34,7 +32,6 @@ def link_to_text(url: str, text: str, count: Count, *, before: str = "", after: 
 
     Returns:
         The URL, or None if the words do not occur exactly once, even together with those around them.
-
     """
     whole = " ".join(text.split()).rstrip(_END)
     if not whole:

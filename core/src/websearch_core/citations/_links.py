@@ -9,15 +9,13 @@ from ._marks import Mark, find_marks
 
 
 def link_citations(text: str, sources: Iterable[Mapping[str, object]], *, footer: bool = False) -> str:
-    """
-    Turn the citations in an answer, such as ``[1]``, ``[1, 2]``, ``[1-3]`` or ``【1】``, into Markdown links.
+    """Turn the citations in an answer, such as ``[1]``, ``[1, 2]``, ``[1-3]`` or ``【1】``, into Markdown links.
 
     Args:
         text: The answer of a model. Code, formulas, links and URLs in it stay as they are.
         sources: The sources, each with ``id``, ``url`` and ``title``, such as those of an artifact. Citations of
             others stay as they are, as do those of sources whose URL is not http(s), such as a file of a local index.
         footer: Also append a list of the sources that the text cites.
-
     """
     known = {_number(source): source for source in sources}
     urls = {number: link_target(str(source["url"])) for number, source in known.items()}
@@ -33,8 +31,7 @@ def link_citations(text: str, sources: Iterable[Mapping[str, object]], *, footer
 
 
 def unknown_citations(text: str, sources: Iterable[Mapping[str, object]]) -> list[int]:
-    """
-    Return the numbers that an answer cites although no source has them.
+    """Return the numbers that an answer cites although no source has them.
 
     Args:
         text: The answer of a model.
@@ -42,7 +39,6 @@ def unknown_citations(text: str, sources: Iterable[Mapping[str, object]]) -> lis
 
     Returns:
         The numbers, in the order of the text.
-
     """
     known = {_number(source) for source in sources}
     cited = dict.fromkeys(number for mark in find_marks(text) for number in mark.numbers)

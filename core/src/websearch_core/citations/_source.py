@@ -7,8 +7,7 @@ from typing import Any, NotRequired, TypedDict
 
 
 class Source(TypedDict):
-    """
-    A page with a number, as plain JSON.
+    """A page with a number, as plain JSON.
 
     Args:
         id: The number to cite it by, as in ``[1]``.
@@ -20,7 +19,6 @@ class Source(TypedDict):
         shown: Where the part about it begins and ends in the text that the model was shown, in characters; for
             content blocks, the first block and the one after the last.
         text: What the model was shown of it, if it was collected for `check_citations`.
-
     """
 
     id: int
@@ -34,8 +32,7 @@ class Source(TypedDict):
 
 
 def merge_sources(entries: Iterable[Mapping[str, Any]]) -> list[Source]:
-    """
-    Merge entries about the same source, such as those of several searches and of the page.
+    """Merge entries about the same source, such as those of several searches and of the page.
 
     Args:
         entries: The entries, in the order of the conversation. Anything without an ``id`` and a ``url`` is left out.
@@ -43,7 +40,6 @@ def merge_sources(entries: Iterable[Mapping[str, Any]]) -> list[Source]:
     Returns:
         One source for each number, ordered by it. Its ``text`` is all that was shown of it; its title and URL are those
         of the page, if it was read.
-
     """
     merged: dict[int, dict[str, Any]] = {}
     for entry in entries:

@@ -40,8 +40,7 @@ _OF_SETTINGS = WebSearchOptions.__annotations__.keys() - {
 
 
 class WebSearch:
-    """
-    Searches the web and reads pages.
+    """Searches the web and reads pages.
 
     ::
 
@@ -105,7 +104,6 @@ class WebSearch:
         MissingKey: A provider was requested by name, and its key is missing.
         UnsupportedOption: The provider does not support one of *search_options*.
         ConfigurationError: Anything else in the configuration is wrong.
-
     """
 
     def __init__(self, provider: Choice | None = None, **options: Unpack[WebSearchOptions]) -> None:
@@ -178,12 +176,10 @@ class WebSearch:
 
     @classmethod
     def resolve(cls, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
-        """
-        Return *web*, or a `WebSearch` made from *arguments*. For tools that accept either.
+        """Return *web*, or a `WebSearch` made from *arguments*. For tools that accept either.
 
         Raises:
             ConfigurationError: Both are given, or the arguments are wrong.
-
         """
         given: dict[str, Any] = {**arguments}
         if (limiter := given.pop("rate_limiter", None)) is not None and given.setdefault(
@@ -215,8 +211,7 @@ class WebSearch:
         unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
-        """
-        Search the web.
+        """Search the web.
 
         Args:
             query: The words to look for, or a `SearchQuery`.
@@ -235,7 +230,6 @@ class WebSearch:
             InvalidOption: The query is invalid, or its ``allowed_domains`` are all outside the policy.
             UnsupportedOption: The provider does not support an option.
             ServiceError: The service failed; `websearch_core.errors` has a subclass for each way.
-
         """
         return self.run(self._calls.search(self._make_query(query, options, unsupported), read_top, passage_length))
 
@@ -266,8 +260,7 @@ class WebSearch:
         unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> list[SearchResponse | WebSearchError]:
-        """
-        Search for several queries concurrently, eight at a time, each as `search` does.
+        """Search for several queries concurrently, eight at a time, each as `search` does.
 
         The time of each begins when its request is sent: what a limit of the service makes it wait is time of the list.
 
@@ -286,7 +279,6 @@ class WebSearch:
 
         Raises:
             InvalidOption: An option is invalid, or *queries* is one query instead of a list.
-
         """
         asked = self._make_queries(queries, options, unsupported)
         return self.run(self._calls.search_many(asked, read_top, passage_length, timeout))
@@ -308,8 +300,7 @@ class WebSearch:
         return await self.arun(self._calls.search_many(asked, read_top, passage_length, timeout))
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
-        """
-        Read a page, or a part of it.
+        """Read a page, or a part of it.
 
         ::
 
@@ -331,7 +322,6 @@ class WebSearch:
             UnsafeURL: The URL must not be opened from here; `DomainNotAllowed` if the domain policy says so.
             PageNotFound: The page does not exist.
             ServiceError: The page or the reading service failed in another way.
-
         """
         return self.run(self._calls.read(url, part))
 
@@ -343,8 +333,7 @@ class WebSearch:
     def read_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
-        """
-        Read pages concurrently, eight at a time, each within the timeout for reading a page.
+        """Read pages concurrently, eight at a time, each within the timeout for reading a page.
 
         Where the reader fetches pages itself, hosts take turns, and each of several has at most four of these places.
         The time of each page begins when it is requested: what it waits for its turn is time of the list.
@@ -360,7 +349,6 @@ class WebSearch:
 
         Raises:
             InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
-
         """
         return self.run(self._calls.read_many(urls, part, timeout))
 
@@ -499,8 +487,7 @@ def _announce(
 
 
 def preload() -> None:
-    """
-    Import now what making a `WebSearch` would import, and look for plug-ins.
+    """Import now what making a `WebSearch` would import, and look for plug-ins.
 
     The packages for LangChain and LlamaIndex call it when they are imported, so that their classes can be made inside a
     running event loop without blocking it. Call it when your program starts if it makes a `WebSearch` there itself.

@@ -24,12 +24,11 @@ _PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
 def make_query(
     query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None, usual: Mapping[str, Any]
 ) -> SearchQuery:
-    """
-    Return the `SearchQuery` that the arguments of a search stand for, with the *usual* options where they say nothing.
+    """Return the `SearchQuery` that the arguments of a search stand for, with the *usual* options where they say
+    nothing.
 
     Raises:
         InvalidOption: An option is wrong or unknown, or was given besides a `SearchQuery`.
-
     """
     given: dict[str, Any]
     if isinstance(query, SearchQuery):
@@ -55,8 +54,7 @@ def make_query(
 def check_arguments(
     given: Mapping[str, Any], known: Collection[str] = _KNOWN, find_home: Callable[[str], str] = find_home
 ) -> None:
-    """
-    Check the names of the arguments of a `WebSearch`, or of a class that takes them.
+    """Check the names of the arguments of a `WebSearch`, or of a class that takes them.
 
     A message never shows the value of an argument, which may be a key: ``api_ky="..."``.
 
@@ -67,7 +65,6 @@ def check_arguments(
 
     Raises:
         ConfigurationError: One is unknown. If it is known by this name elsewhere, the message says what to write.
-
     """
     for name in given:
         if name not in known and (line := _find_line(name, known, find_home, given.get("provider"))):
@@ -76,8 +73,7 @@ def check_arguments(
 
 
 def _find_line(name: str, known: Collection[str], find_home: Callable[[str], str], asked: Any) -> str:
-    """
-    Return the line to write instead of *name*, which is an option elsewhere, or was one; empty if none is known.
+    """Return the line to write instead of *name*, which is an option elsewhere, or was one; empty if none is known.
 
     An option of several providers is shown with the one that is *asked*, a name or several.
     """
@@ -149,8 +145,7 @@ def _as_list(name: str, what: str, items: Iterable[T], use: str) -> list[T]:
 
 
 def strip_fragment(url: str) -> str:
-    """
-    Return *url* without its fragment, which a reading service could pass on to the scripts of the page; the browser
+    """Return *url* without its fragment, which a reading service could pass on to the scripts of the page; the browser
     here gets it as the `Choices.route` of the call.
     """
     if not isinstance(url, str):

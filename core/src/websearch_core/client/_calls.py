@@ -126,8 +126,7 @@ class Calls:
         return response
 
     def _search_within_policy(self, query: SearchQuery) -> Flow[tuple[SearchResponse, SearchQuery]]:
-        """
-        Search within the domain policy; return also the query that this took.
+        """Search within the domain policy; return also the query that this took.
 
         A filter that only the policy asks for, and that the provider does not support, is not an error: results that
         are outside it are left out here anyway. The response says so.

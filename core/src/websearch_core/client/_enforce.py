@@ -23,8 +23,7 @@ _FACTS = ("title", "author", "description", "site_name", "language")  # plain te
 
 
 def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_chars: int | None = None) -> SearchResponse:
-    """
-    Enforce *query* on a response, whatever the service returned.
+    """Enforce *query* on a response, whatever the service returned.
 
     No page twice, none outside the domain filter, at most ``limit`` results, ranked and numbered from 1. ``notes``
     counts the results outside the filter. Texts are escaped, so that they contain neither Markdown nor HTML.
@@ -103,8 +102,7 @@ def _make_safe(content: str, url: str) -> str:
 def enforce_content(
     response: SearchResponse, query: SearchQuery, max_snippet_chars: int | None, part: Excerpt
 ) -> SearchResponse:
-    """
-    Do what `enforce_query` does, and cut texts that the service returned to *part*; call it off the event loop.
+    """Do what `enforce_query` does, and cut texts that the service returned to *part*; call it off the event loop.
 
     A text without the words of the query is cut to its beginning.
     """
@@ -121,8 +119,7 @@ def _cut_content(result: SearchResult, part: Excerpt) -> SearchResult:
 
 
 def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchError | None]) -> SearchResponse:
-    """
-    Put the passages of *pages* into the first results, or their beginnings; notes name those without, and why.
+    """Put the passages of *pages* into the first results, or their beginnings; notes name those without, and why.
 
     None stands for a page that was not read, because the service returned its text.
     """
@@ -157,8 +154,7 @@ def _close_code(content: str) -> str:
 
 
 def enforce_page(page: Page) -> Page:
-    """
-    Enforce what readers promise on a whole page, for every reader.
+    """Enforce what readers promise on a whole page, for every reader.
 
     The page contains nothing that a person would not see, and nothing that a front end would fetch or run.
     """

@@ -1,5 +1,4 @@
-"""
-Select the providers for search and reading, once, when a `WebSearch` is made.
+"""Select the providers for search and reading, once, when a `WebSearch` is made.
 
 Explicit argument > ``WEB_SEARCH_PROVIDER`` or the settings file > the first of `AUTOMATIC` that is configured >
 DuckDuckGo. An explicit choice is kept: there is no fallback unless several providers are named. Only the automatic
@@ -54,8 +53,7 @@ _KEY_OPTIONAL = frozenset({"firecrawl", "jina", "keenable", "you"})  # nobody ha
 
 @dataclass
 class Selection:
-    """
-    Makes the providers of one `WebSearch`.
+    """Makes the providers of one `WebSearch`.
 
     Each name has one instance, so that a provider that searches and reads shares its state.
     """
@@ -103,8 +101,7 @@ class Selection:
         ]
 
     def readers(self, choice: Choice | None, searchers: Sequence[Provider]) -> tuple[list[Provider], bool]:
-        """
-        Return the readers, in order, and whether the choice was automatic.
+        """Return the readers, in order, and whether the choice was automatic.
 
         Some *searchers* can read as well. An object that the caller made reads, too: it was chosen as a whole. A name
         says only who searches.
@@ -187,8 +184,7 @@ def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) ->
 def make_stack(
     settings: Settings, layers: Sequence[Layer] | None, given: Mapping[str, Any] = MappingProxyType({})
 ) -> Stack:
-    """
-    Return the layers of one `WebSearch`: the defaults, adjusted by the settings, and then by arguments.
+    """Return the layers of one `WebSearch`: the defaults, adjusted by the settings, and then by arguments.
 
     Those that are *given* as arguments go around providers that have layers of their own, too.
     """

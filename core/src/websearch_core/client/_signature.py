@@ -48,8 +48,7 @@ class WebSearchOptions(_Options, total=False):
 
 
 class CommonArguments(_Options, total=False):
-    """
-    The arguments of `WebSearch` for tools, retrievers and loaders, whose ``search_options`` and ``read_options``
+    """The arguments of `WebSearch` for tools, retrievers and loaders, whose ``search_options`` and ``read_options``
     are their own.
 
     ``rate_limiter``, as the models of the frameworks call it, is the same as ``throttle``.

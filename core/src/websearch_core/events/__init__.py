@@ -1,5 +1,4 @@
-"""
-What happens during a call, for logs, metrics, traces and progress bars.
+"""What happens during a call, for logs, metrics, traces and progress bars.
 
 ::
 
@@ -49,13 +48,11 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class SearchStart(Event):
-    """
-    A search begins.
+    """A search begins.
 
     Args:
         provider: The name of the provider, or of all in a chain.
         query: What to search for.
-
     """
 
     provider: str
@@ -64,8 +61,7 @@ class SearchStart(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchEnd(Event):
-    """
-    A search ended, with a response or an error.
+    """A search ended, with a response or an error.
 
     Args:
         provider: The name of the provider that answered, or else of all in the chain.
@@ -73,7 +69,6 @@ class SearchEnd(Event):
         seconds: How long it took.
         response: The response, with its ``cost`` and ``usage`` if the service states them.
         error: Why there is none; `GeneratorExit` if the call was cancelled.
-
     """
 
     provider: str
@@ -85,13 +80,11 @@ class SearchEnd(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadStart(Event):
-    """
-    The reading of a page begins.
+    """The reading of a page begins.
 
     Args:
         provider: The name of the reader, or of all in a chain.
         url: The requested URL.
-
     """
 
     provider: str
@@ -100,8 +93,7 @@ class ReadStart(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadEnd(Event):
-    """
-    A page was read, or could not be.
+    """A page was read, or could not be.
 
     Args:
         provider: The name of the reader that answered, or else of all in the chain.
@@ -109,7 +101,6 @@ class ReadEnd(Event):
         seconds: How long it took.
         page: The part of the page that was asked for.
         error: Why there is none; `GeneratorExit` if the call was cancelled.
-
     """
 
     provider: str
@@ -121,8 +112,7 @@ class ReadEnd(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange(Event):
-    """
-    An HTTP request was answered, or failed.
+    """An HTTP request was answered, or failed.
 
     Args:
         method: The HTTP method.
@@ -131,7 +121,6 @@ class Exchange(Event):
         status: The HTTP status; None without an answer.
         size: Bytes of the body, decompressed.
         error: Why there is no answer.
-
     """
 
     method: str
@@ -144,8 +133,7 @@ class Exchange(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Wait(Event):
-    """
-    A call pauses.
+    """A call pauses.
 
     Args:
         provider: The name of the provider that it waits for.
@@ -153,7 +141,6 @@ class Wait(Event):
         reason: Why: ``retry`` after a temporary failure, ``throttle`` to stay below a rate.
         attempt: How many attempts there have been.
         error: The temporary failure.
-
     """
 
     provider: str
@@ -165,14 +152,12 @@ class Wait(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Failover(Event):
-    """
-    A provider failed or found nothing, and the next one is asked.
+    """A provider failed or found nothing, and the next one is asked.
 
     Args:
         provider: The name of the first one.
         next_provider: The name of the next one.
         error: How it failed; None if it found nothing.
-
     """
 
     provider: str
@@ -182,14 +167,12 @@ class Failover(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class HedgeStarted(Event):
-    """
-    A provider has not answered yet, and the next one is asked too; the first answer counts.
+    """A provider has not answered yet, and the next one is asked too; the first answer counts.
 
     Args:
         provider: The name of the first one.
         next_provider: The name of the next one.
         seconds: How long the first one has had.
-
     """
 
     provider: str
@@ -199,13 +182,11 @@ class HedgeStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderSkipped(Event):
-    """
-    `websearch_core.layers.Fuse` leaves out a provider that failed, and merges what the others found.
+    """`websearch_core.layers.Fuse` leaves out a provider that failed, and merges what the others found.
 
     Args:
         provider: The name of the provider.
         error: How it failed.
-
     """
 
     provider: str
@@ -214,12 +195,10 @@ class ProviderSkipped(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class CallShared(Event):
-    """
-    A call got the answer of an identical one that was under way, and sent nothing itself.
+    """A call got the answer of an identical one that was under way, and sent nothing itself.
 
     Args:
         provider: The name of the provider that answered.
-
     """
 
     provider: str
@@ -227,8 +206,7 @@ class CallShared(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class CacheHit(Event):
-    """
-    An answer or a page comes from the cache, or was given to the same conversation before. Unless ``validated``,
+    """An answer or a page comes from the cache, or was given to the same conversation before. Unless ``validated``,
     nothing was sent for it.
 
     Args:
@@ -236,7 +214,6 @@ class CacheHit(Event):
         age: How long ago, in seconds.
         stale: True if it is too old, but the service failed.
         validated: True if it was too old, but the site of the page says that it has not changed. That was asked.
-
     """
 
     provider: str
@@ -247,14 +224,12 @@ class CacheHit(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class BreakerOpened(Event):
-    """
-    A provider has failed several times in a row, and calls to it are refused for a while.
+    """A provider has failed several times in a row, and calls to it are refused for a while.
 
     Args:
         provider: The name of the provider.
         seconds: For how long.
         error: The last failure.
-
     """
 
     provider: str
@@ -264,12 +239,10 @@ class BreakerOpened(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class BreakerClosed(Event):
-    """
-    A provider works again after a `BreakerOpened`.
+    """A provider works again after a `BreakerOpened`.
 
     Args:
         provider: The name of the provider.
-
     """
 
     provider: str
@@ -277,15 +250,13 @@ class BreakerClosed(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Charge(Event):
-    """
-    A `websearch_core.layers.Budget` counted a call: what the service says it charged, else an estimate.
+    """A `websearch_core.layers.Budget` counted a call: what the service says it charged, else an estimate.
 
     Args:
         provider: The name of the provider that was called.
         tenant: Who is charged; empty without tenants.
         usd: US dollars.
         credits: Credits of the service.
-
     """
 
     provider: str

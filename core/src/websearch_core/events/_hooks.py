@@ -17,8 +17,7 @@ from ..models import Page, SearchQuery, SearchResponse
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """
-    Something that happened. A layer may define its own::
+    """Something that happened. A layer may define its own::
 
         @dataclass(frozen=True, kw_only=True)
         class CacheHit(Event):
@@ -34,8 +33,7 @@ class Event:
             cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     def as_json(self) -> dict[str, Any]:
-        """
-        Return its fields as plain data: queries as texts, URLs in full, errors as their codes.
+        """Return its fields as plain data: queries as texts, URLs in full, errors as their codes.
 
         Answers are reduced to their figures: ``results`` or ``length``, ``cost``, ``usage``.
         """

@@ -1,5 +1,4 @@
-"""
-Log what happens, through the same events as everybody else's hook.
+"""Log what happens, through the same events as everybody else's hook.
 
 At level info: providers, numbers, lengths, times, error codes, and where a page is, without the query of its URL. At
 level debug: the query, and whole URLs. At level warning, once an hour for each provider: what an operator must change,

@@ -1,5 +1,4 @@
-"""
-Conversations with services, written as generators that do no I/O.
+"""Conversations with services, written as generators that do no I/O.
 
 A provider builds a request and parses a response. Some also need a second page, a token or a pause. Such a series of
 exchanges is a generator: a *flow* yields what it wants done and gets the answer back::
@@ -64,8 +63,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # as JSON escapes it
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """
-    An HTTP request, for a driver to send.
+    """An HTTP request, for a driver to send.
 
     Args:
         url: Absolute URL. It never contains a key.
@@ -86,7 +84,6 @@ class Request:
             sets it, and `websearch_core.layers.Throttle` waits.
         transport: Gets a guarded page in another way than over our own connection, such as with a browser. It is
             called with the request, the guard and the queue for look-ups.
-
     """
 
     url: str
@@ -106,8 +103,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """
-    An HTTP response, received by a driver.
+    """An HTTP response, received by a driver.
 
     Args:
         status: The HTTP status.
@@ -115,7 +111,6 @@ class Response:
         headers: Names in lower case.
         content: The body, decompressed; empty for a redirect, whose body is never read.
         truncated: True if the body is known to be longer than *content*.
-
     """
 
     status: int
@@ -125,12 +120,10 @@ class Response:
     truncated: bool = False
 
     def json(self) -> Any:
-        """
-        Return the body parsed as JSON; half of a surrogate pair becomes U+FFFD, since no encoding has it.
+        """Return the body parsed as JSON; half of a surrogate pair becomes U+FFFD, since no encoding has it.
 
         Raises:
             ValueError: It is not JSON.
-
         """
         value = json.loads(self.content)
         return _repair(value) if _SURROGATE.search(self.content) else value
@@ -162,8 +155,7 @@ class Sleep:
 
 
 class Call:
-    """
-    A function to run off the event loop if it blocks, or to await if it is asynchronous.
+    """A function to run off the event loop if it blocks, or to await if it is asynchronous.
 
     For anything that is not HTTP: parsing a large page, a database, a browser, a vendor's SDK.
     """
@@ -192,8 +184,8 @@ class Call:
 
 @dataclass(frozen=True)
 class Gather:
-    """
-    Several flows to run concurrently, *limit* at a time; the answers are in order, each a result or a `WebSearchError`.
+    """Several flows to run concurrently, *limit* at a time; the answers are in order, each a result or a
+    `WebSearchError`.
 
     A bug in one of them does not affect the others: its answer is a `BadResponse` with the bug as its cause.
     """
@@ -204,14 +196,12 @@ class Gather:
 
 @dataclass(frozen=True)
 class Share:
-    """
-    A flow to run only once for all who want it at the same time; the answer is a `SharedAnswer`, or the error.
+    """A flow to run only once for all who want it at the same time; the answer is a `SharedAnswer`, or the error.
 
     Args:
         flights: Where to look for one that is under way.
         key: What makes two flows the same.
         make: Returns the flow; called again if the callers that it began with had less time than those who joined.
-
     """
 
     flights: Flights
@@ -225,8 +215,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Hedge:
-    """
-    Two flows; the second begins only if the first is late, and the first answer ends the other flow.
+    """Two flows; the second begins only if the first is late, and the first answer ends the other flow.
 
     The answer is a pair: how each ended. That is its result, its `WebSearchError`, or None if it never began or was
     ended. Both errors are in it only if both failed. A flow that is ended is closed, as if its call was cancelled.
@@ -235,7 +224,6 @@ class Hedge:
         first: The flow to begin with.
         make_second: Called after that time; returns the other flow, or None for none.
         after: Seconds after which the first is late.
-
     """
 
     first: Flow[Any]

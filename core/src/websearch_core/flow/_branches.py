@@ -1,5 +1,4 @@
-"""
-Branches of a blocking call: work in threads of its own that ends soon when nobody waits for it any more.
+"""Branches of a blocking call: work in threads of its own that ends soon when nobody waits for it any more.
 
 Nothing can cancel a thread. A branch that is cut off sends nothing more and ends with its next effect, and the
 connection that it waits for is shut down if we opened it. Its thread is a daemon, so that no program waits for it
@@ -26,8 +25,7 @@ class BranchExit(BaseException):
 
 @contextmanager
 def passing_interrupts() -> Iterator[None]:
-    """
-    Raise Ctrl-C in this block as what it is.
+    """Raise Ctrl-C in this block as what it is.
 
     Where it comes while Python's own locks wait, they raise a `RuntimeError`, since they release what they do not hold.
     A flow would take that for a failure, and go on.
@@ -44,8 +42,7 @@ def passing_interrupts() -> Iterator[None]:
 
 
 class Branch:
-    """
-    Blocking work in a thread of its own, with the context variables of the caller.
+    """Blocking work in a thread of its own, with the context variables of the caller.
 
     It begins with `start`, so that whoever is interrupted there has it already, and can cut it off.
     """
@@ -151,8 +148,7 @@ def wait_for(work: Callable[[], Any]) -> Any:
 
 @passing_interrupts()
 def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
-    """
-    Do several pieces of work at a time, at most *limit*; return their answers in order.
+    """Do several pieces of work at a time, at most *limit*; return their answers in order.
 
     If the caller is interrupted, what waits does not begin, and what has begun is cut off. If the system has no thread
     for any of it, that is `Unavailable`.

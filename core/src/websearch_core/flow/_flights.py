@@ -1,5 +1,4 @@
-"""
-Work that is under way, so that whoever wants the same joins it instead of starting it again.
+"""Work that is under way, so that whoever wants the same joins it instead of starting it again.
 
 Those who wait for the same work are either blocking callers, in any thread, or tasks of one event loop. They are never
 mixed: a loop that waited for another loop, or for a thread that waits for it, could wait for ever.
@@ -37,14 +36,12 @@ _NOTHING = object()
 
 
 class SharedAnswer(NamedTuple):
-    """
-    The answer of shared work.
+    """The answer of shared work.
 
     Args:
         value: The answer.
         is_first: True for one of those who get it: whoever it is charged to.
         is_own: True for the caller that began the work.
-
     """
 
     value: Any
@@ -70,8 +67,7 @@ class Flights:
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, _Flight]] = WeakKeyDictionary()
 
     def share(self, key: Hashable, work: Callable[[], Any]) -> SharedAnswer:
-        """
-        Return what *work* returns: called by this caller, or by another thread that wants the same now.
+        """Return what *work* returns: called by this caller, or by another thread that wants the same now.
 
         What it raises is raised for all, unless the error concerns the caller that began: the others begin again. A
         caller whose deadline comes first gets `TimedOut`.
@@ -262,8 +258,7 @@ class _Flight:
         return left + _GRACE if left is not None and current_call().deadline.at == self.deadline.at else left
 
     def has_got_time(self, error: BaseException) -> bool:
-        """
-        Return whether the work ended only because those who were there when it began had no more time.
+        """Return whether the work ended only because those who were there when it began had no more time.
 
         The others must have a good part of it: a little more, as that of callers who came together, would only send a
         request that cannot be answered in time either.

@@ -1,5 +1,4 @@
-"""
-Two pieces of work; the second begins only if the first is late. The first answer counts, and ends the other.
+"""Two pieces of work; the second begins only if the first is late. The first answer counts, and ends the other.
 
 On an event loop, the loser is cancelled. In blocking calls each is a `Branch` of `websearch_core.flow._branches`, and
 the loser is cut off.
@@ -22,8 +21,7 @@ _GRACE = 0.1  # seconds; work that ends at the deadline says more precisely what
 
 @passing_interrupts()
 def hedge(first: Callable[[], Any], find_second: Callable[[], Callable[[], Any] | None], after: float) -> Pair:
-    """
-    Do *first*, and what *find_second* returns if that has not ended after some seconds; wait for the first answer.
+    """Do *first*, and what *find_second* returns if that has not ended after some seconds; wait for the first answer.
 
     Return how each ended: its answer, its `WebSearchError`, or None if it never began or was ended.
     """

@@ -22,8 +22,7 @@ _STEP = 0.25  # seconds; whoever waits longer looks again, since another host ma
 def gather_by_host(
     starts: Sequence[Callable[[], Flow[T]]], hosts: Sequence[str], limit: int, host_limit: int
 ) -> Flow[list[T | WebSearchError]]:
-    """
-    Run flows as a `Gather` does, but in turn for each host, and those of one host in order.
+    """Run flows as a `Gather` does, but in turn for each host, and those of one host in order.
 
     The time of each begins when it is sent: what it waits for its turn in a `Throttle` is time of the whole list. What
     that held back because its host is too slow for the time of one page begins again when the host is ready, if there
@@ -34,7 +33,6 @@ def gather_by_host(
         hosts: The host of each.
         limit: How many to run at a time.
         host_limit: How many of them may be for one of several hosts.
-
     """
     lanes = _Lanes(hosts, host_limit)
     answers: dict[int, T | WebSearchError] = {}
@@ -77,8 +75,7 @@ class _Lanes:
         self._lock = threading.Lock()
 
     def take(self, patience: float) -> int | float | None:
-        """
-        Return the number of what to do next, the seconds after which to look again, or None.
+        """Return the number of what to do next, the seconds after which to look again, or None.
 
         None may also mean that every host with something waiting has as much under way as it may: those who are at it
         do the rest. A rest that is longer than *patience* is not waited for.

@@ -1,5 +1,4 @@
-"""
-Remove keys from responses.
+"""Remove keys from responses.
 
 A service may repeat the key that it was sent: in its answer, in a header, in an error. The key is removed from every
 response on arrival, before a provider sees it, so that results, pages, notes and errors cannot contain it.
@@ -36,8 +35,7 @@ class SecretRequest(Request):
 
 
 def keys_in(request: Request) -> tuple[str, ...]:
-    """
-    Return the keys in *request*: its secret parameters, the values, without a scheme, of headers named for
+    """Return the keys in *request*: its secret parameters, the values, without a scheme, of headers named for
     credentials, and what it says itself.
     """
     keys = [*request.secret_params.values(), *(request.secrets if isinstance(request, SecretRequest) else ())]
@@ -88,8 +86,7 @@ def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
 
 @lru_cache(maxsize=64)
 def _escaped(key: str) -> re.Pattern[str]:
-    """
-    Return a pattern of *key*, any letter of which may be escaped for JSON, HTML or URLs.
+    """Return a pattern of *key*, any letter of which may be escaped for JSON, HTML or URLs.
 
     Each group but the first is atomic: a key of backslashes must not take exponential time.
     """
@@ -109,8 +106,7 @@ def _escaped_letter(letter: str) -> str:
 
 @lru_cache(maxsize=64)
 def _spell(keys: tuple[str, ...]) -> list[str]:
-    """
-    Spell *keys* as in JSON, HTML, URLs, base64 and the repr of bytes; longest first, since some contain others.
+    """Spell *keys* as in JSON, HTML, URLs, base64 and the repr of bytes; longest first, since some contain others.
 
     The result is cached: it is needed for the body and for every header of every response.
     """

@@ -1,5 +1,4 @@
-"""
-A local search index: pages and folders in one SQLite file, searched without a key or a network.
+"""A local search index: pages and folders in one SQLite file, searched without a key or a network.
 
 ::
 

@@ -1,5 +1,4 @@
-"""
-Crawl a web site into an index.
+"""Crawl a web site into an index.
 
 Breadth first, from one page along the links within its origin, as far as robots.txt allows. The crawl is a flow, so it
 runs under either driver and is tested without a network.
@@ -31,8 +30,7 @@ _CONCURRENCY = 4  # pages at a time, unless the site asks for a delay between th
 def crawl(
     start: str, index: Index, reader: PageReader, *, most: int = 200, timeout: float = 30.0, tell: Tell = lambda _: None
 ) -> Flow[Report]:
-    """
-    Read the page at *start*, and the pages of its site that it links to, directly or not, into *index*.
+    """Read the page at *start*, and the pages of its site that it links to, directly or not, into *index*.
 
     Args:
         start: An absolute http(s) URL. The origin that it redirects to is the site.
@@ -45,7 +43,6 @@ def crawl(
     Raises:
         UnsafeURL: *start* is not an allowed URL.
         ServiceError: *start* or robots.txt cannot be read. A page that fails later is skipped.
-
     """
     if not is_web_url(start):
         raise UnsafeURL("not an absolute http(s) URL such as https://example.com/")

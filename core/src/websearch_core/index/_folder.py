@@ -24,8 +24,7 @@ class SkippedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """
-    The result of indexing a folder or a site.
+    """The result of indexing a folder or a site.
 
     Args:
         added: Number of pages that are new, or that have another text than before.
@@ -33,7 +32,6 @@ class Report:
         removed: Number of pages that were removed because they no longer exist.
         skipped: Files and URLs that were not indexed, and why.
         left: Number of links that were not followed because the limit was reached.
-
     """
 
     added: int = 0
@@ -44,8 +42,8 @@ class Report:
 
 
 def files(place: Path) -> Iterator[Path | SkippedFile]:
-    """
-    Yield the files in the folder *place*, sorted, or *place* itself if it is a file; `ConfigurationError` if neither.
+    """Yield the files in the folder *place*, sorted, or *place* itself if it is a file; `ConfigurationError` if
+    neither.
 
     Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
     """
@@ -72,8 +70,7 @@ def files(place: Path) -> Iterator[Path | SkippedFile]:
 
 
 def read_file(file: Path) -> Page:
-    """
-    Read a file, given by its absolute path, as a page with a ``file:`` URL.
+    """Read a file, given by its absolute path, as a page with a ``file:`` URL.
 
     Raise `UnsupportedContent` if it has no text, `TooLarge` above 10 MiB, and `PageNotFound` if it cannot be opened.
     """

@@ -29,8 +29,7 @@ def strip_markdown(markdown: str) -> str:
 
 
 def make_snippet(text: str, terms: Sequence[str]) -> str:
-    """
-    Return about 300 characters of plain text with the most query terms, from the start of a sentence if it is near.
+    """Return about 300 characters of plain text with the most query terms, from the start of a sentence if it is near.
 
     It has "…" where text is left out at its ends.
     """

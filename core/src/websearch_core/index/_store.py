@@ -1,5 +1,4 @@
-"""
-Store the index: one SQLite file, with the words in an FTS5 table and the pages in another.
+"""Store the index: one SQLite file, with the words in an FTS5 table and the pages in another.
 
 Every call opens and closes its own connection. That takes a fraction of a millisecond, and makes an `Index` a plain
 value: threads may share it, and it survives pickling and forks. The file is in WAL mode, so that reading and indexing
@@ -70,22 +69,19 @@ class SearchHits:
 
 @dataclass(frozen=True)
 class Index:
-    """
-    Pages on disk that can be searched.
+    """Pages on disk that can be searched.
 
     Every method raises `ConfigurationError` if the file is missing, is not an index or cannot be accessed,
     `Unavailable` if it is busy for too long, and `BadResponse` if it is damaged; never an error of SQLite.
 
     Args:
         path: The file. Adding the first page creates it and its parent folders.
-
     """
 
     path: Path
 
     def add(self, page: Page) -> bool:
-        """
-        Add *page*, which must be complete, under its final URL; replace the page that was there before.
+        """Add *page*, which must be complete, under its final URL; replace the page that was there before.
 
         Returns:
             Whether the page is new, or has another text than before.
@@ -93,7 +89,6 @@ class Index:
         Raises:
             InvalidOption: Its URL is neither absolute http(s) nor ``file:``.
             UnsupportedContent: It is an image without text, which no search could find.
-
         """
         _require_text(page)
         url = address(page.final_url or page.url)
@@ -116,8 +111,7 @@ class Index:
             return self._remove(db, address(url))
 
     def add_folder(self, place: Path, tell: Callable[[str], None] = lambda _: None) -> Report:
-        """
-        Add the files of a folder and its subfolders; replace or remove what the index had of it before.
+        """Add the files of a folder and its subfolders; replace or remove what the index had of it before.
 
         Hidden files, symbolic links and files without text are left out.
 
@@ -127,7 +121,6 @@ class Index:
 
         Raises:
             ConfigurationError: The file or folder does not exist.
-
         """
         place = place.expanduser().resolve()
         kept: set[str] = set()
@@ -159,12 +152,10 @@ class Index:
             return [url for (url,) in db.execute("SELECT url FROM pages ORDER BY url")]
 
     def page(self, url: str) -> Page:
-        """
-        Return the complete page at *url*, as it was read.
+        """Return the complete page at *url*, as it was read.
 
         Raises:
             PageNotFound: The page is not in the index.
-
         """
         with self._reading() as db:
             row = db.execute("SELECT page FROM pages WHERE url = ?", (address(url),)).fetchone()
@@ -173,8 +164,7 @@ class Index:
         return self._parse(row[0])
 
     def search(self, query: SearchQuery) -> SearchHits:
-        """
-        Find pages: first those with all words of the query and, if there are too few, those with any of them.
+        """Find pages: first those with all words of the query and, if there are too few, those with any of them.
 
         A domain includes its subdomains; a month is 30 days; days are in UTC. If the query filters by date or language,
         pages without one are left out, and ``notes`` says how many.

@@ -27,8 +27,7 @@ _NOT_YOURS = frozenset({  # what decides where a message goes and ends, or belon
 
 @dataclass(frozen=True, kw_only=True)
 class Credentials:
-    """
-    What to log in with at one origin, such as ``Credentials(bearer="env:WIKI_TOKEN")``.
+    """What to log in with at one origin, such as ``Credentials(bearer="env:WIKI_TOKEN")``.
 
     Each secret is text, a function that returns it and is called for each request, ``"keyring:service/name"``, or
     ``"env:NAME"`` for an environment variable. It is never shown, and left out of pickles unless they are made inside
@@ -42,7 +41,6 @@ class Credentials:
 
     Raises:
         ConfigurationError: A name or a value cannot be sent, or there is nothing to send.
-
     """
 
     bearer: Key | None = field(default=None, repr=False)
@@ -97,13 +95,11 @@ class Credentials:
         return replace(self, **changed)
 
     def make_headers(self) -> tuple[dict[str, str], tuple[str, ...]]:
-        """
-        Return the headers to send now, and the secrets in them.
+        """Return the headers to send now, and the secrets in them.
 
         Raises:
             MissingKey: A secret is missing where it should be; the message says where.
             ConfigurationError: The function or the keyring that should return one failed.
-
         """
         sent = {name: _read(key) for name, key in self.headers.items()}
         cookies = {name: _read(key) for name, key in self.cookies.items()}

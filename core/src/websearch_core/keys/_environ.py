@@ -1,5 +1,4 @@
-"""
-The environment variables, and those of the file that ``WEB_SEARCH_ENV_FILE`` names.
+"""The environment variables, and those of the file that ``WEB_SEARCH_ENV_FILE`` names.
 
 No ``.env`` file is read unless that variable names it. The variables of the process win, and stay as they are: nothing
 is added to ``os.environ``.
@@ -43,8 +42,7 @@ def env_file() -> Path | None:
 
 
 def read_env_file() -> Mapping[str, str]:
-    """
-    Return the variables of the file that ``WEB_SEARCH_ENV_FILE`` names; none if it names no file.
+    """Return the variables of the file that ``WEB_SEARCH_ENV_FILE`` names; none if it names no file.
 
     In a running event loop, which reading would block, they are as they were when last read.
     """

@@ -1,5 +1,4 @@
-"""
-Keys in the keyring of the system.
+"""Keys in the keyring of the system.
 
 A keyring may ask its user for a password first, and a backend is code of somebody else: it is called in a thread, one
 place at a time, and what it raises is named but not quoted, since the text may hold a key.

@@ -27,8 +27,7 @@ _MAX_REMEMBERED = 8  # last keys that a function returned: a failing service may
 
 @contextmanager
 def pickle_keys() -> Iterator[None]:
-    """
-    Include keys in the pickles that are made inside this block.
+    """Include keys in the pickles that are made inside this block.
 
     ::
 
@@ -56,8 +55,7 @@ class ApiKey(SecretStr):
 
     @classmethod
     def of(cls, value: Any, check: Callable[[str], str] | None = None) -> ApiKey:
-        """
-        Make a key from text, a `SecretStr`, or a function.
+        """Make a key from text, a `SecretStr`, or a function.
 
         Args:
             value: The key, or what returns it.
@@ -67,7 +65,6 @@ class ApiKey(SecretStr):
         Raises:
             ValueError: The value is not a valid key. The message does not show it.
             ConfigurationError: It is in a keyring, and the package ``keyring`` is not installed.
-
         """
         if isinstance(value, ApiKey):
             return value
@@ -98,13 +95,11 @@ class ApiKey(SecretStr):
         return type(self)(self._source, _Owner(provider, option, variables or self._owner.variables, self._owner.check))
 
     def get_secret_value(self) -> str:
-        """
-        Return the current key.
+        """Return the current key.
 
         Raises:
             MissingKey: There is no key; the message names the variable to set.
             ConfigurationError: The function or the keyring that should return it failed.
-
         """
         if (fixed := self._source.fixed()) is not None:
             return fixed

@@ -1,5 +1,4 @@
-"""
-What stands around providers: retries, caches, budgets, and what makes one provider of several.
+"""What stands around providers: retries, caches, budgets, and what makes one provider of several.
 
 A layer is a value with options. Called with a provider, it returns one that has the layer around it::
 
@@ -87,12 +86,10 @@ _GROUP = "websearch_core.layers"
 
 
 def layer_class(name: str) -> type[Layer]:
-    """
-    Return the class of the layer that is called *name* in settings files.
+    """Return the class of the layer that is called *name* in settings files.
 
     Raises:
         ConfigurationError: No layer has that name (the message lists the known ones), or it cannot be loaded.
-
     """
     if name in _BUILT_IN:
         return _load(_BUILT_IN[name])  # type: ignore[return-value]

@@ -26,8 +26,7 @@ def _find_none(_: object) -> None:
 
 @dataclass(frozen=True)
 class Breaker(Layer):
-    """
-    Refuse calls for a while after several temporary failures in a row, so that the next provider is asked at once.
+    """Refuse calls for a while after several temporary failures in a row, so that the next provider is asked at once.
 
     A refusal is `Unavailable`, with ``retry_after``. Then one call is let through; if it fails, calls are
     refused for twice the time. A call counts as one failure, however often it was tried. What does not count: a call
@@ -45,7 +44,6 @@ class Breaker(Layer):
 
     Raises:
         ConfigurationError: A value is invalid.
-
     """
 
     rank: ClassVar[int] = Rank.BREAKER

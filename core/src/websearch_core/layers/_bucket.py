@@ -11,8 +11,7 @@ _MOST = 10.0  # requests saved up
 
 
 class Bucket:
-    """
-    A bucket of extra requests: each call adds a *share* of one, each extra request takes one. It holds at most ten.
+    """A bucket of extra requests: each call adds a *share* of one, each extra request takes one. It holds at most ten.
 
     Without a share there are always enough. *start* is what it holds at the beginning, and *per_second* what is gained
     by waiting, so that a program that calls seldom may always send some.

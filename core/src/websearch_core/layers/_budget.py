@@ -34,8 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Budget(Layer):
-    """
-    Raise `BudgetExceeded` before a call that would pass a limit; count what is used.
+    """Raise `BudgetExceeded` before a call that would pass a limit; count what is used.
 
     ::
 
@@ -61,7 +60,6 @@ class Budget(Layer):
 
     Raises:
         ConfigurationError: A limit or a price is wrong; or it is not known what the provider charges.
-
     """
 
     rank: ClassVar[int] = Rank.BUDGET

@@ -59,8 +59,7 @@ class _Stores:
 
 @dataclass(frozen=True)
 class Cache(Layer):
-    """
-    Keep answers and whole pages, and give them again without asking the service.
+    """Keep answers and whole pages, and give them again without asking the service.
 
     They are kept in one file that processes share, in Redis, or in a `CacheBackend`. The same means: the same words
     or URL, options, provider with its own options and layers such as `Robots`, key, *tenant*, ``internal`` and
@@ -82,7 +81,6 @@ class Cache(Layer):
 
     Raises:
         ConfigurationError: A value is invalid; from a call: another user may change the file.
-
     """
 
     rank: ClassVar[int] = Rank.CACHE

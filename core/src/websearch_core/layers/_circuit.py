@@ -17,8 +17,7 @@ Change = Literal["opened", "closed"]
 
 @dataclass(frozen=True)
 class Pass:
-    """
-    The permission to make a call.
+    """The permission to make a call.
 
     ``era`` says how often the circuit had opened or closed when the call began, ``is_probe`` whether the call finds out
     if the service works again.
@@ -29,8 +28,8 @@ class Pass:
 
 
 class Circuit:
-    """
-    Counts *failures* in a row. After too many it is open: calls are refused for a while, and then one is let through.
+    """Counts *failures* in a row. After too many it is open: calls are refused for a while, and then one is let
+    through.
 
     If that one succeeds, the circuit closes; if it fails, the while doubles, up to *max_reset_timeout*. A random fifth
     of it keeps processes apart. Calls that began before the circuit opened or closed do not count any more, since they
@@ -65,8 +64,7 @@ class Circuit:
             return Pass(self._era, is_probe=True)
 
     def leave(self, one: Pass, *, worked: bool | None, retry_after: float | None = None) -> Change | None:
-        """
-        Take the pass back, and return what changed.
+        """Take the pass back, and return what changed.
 
         *worked* is None if the call does not show whether the service works. *retry_after* is in how many seconds the
         service wants to be asked again.

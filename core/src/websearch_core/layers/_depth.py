@@ -1,5 +1,4 @@
-"""
-Ask for more results than a call wants, to choose from them.
+"""Ask for more results than a call wants, to choose from them.
 
 The first *depth* results are put in order, then the next *depth*, and so on; a page is a part of that list. So more
 results never change the order of those before, and a page begins where the page before it ended, whatever the limits of
@@ -45,8 +44,7 @@ def split(results: Iterable[SearchResult], query: SearchQuery) -> tuple[list[Sea
 
 
 def take_page(results: Iterable[SearchResult], query: SearchQuery) -> tuple[SearchResult, ...]:
-    """
-    Return the results that *query* wants, ranked and numbered from 1.
+    """Return the results that *query* wants, ranked and numbered from 1.
 
     Those outside its domain filter stay: they are counted later.
     """

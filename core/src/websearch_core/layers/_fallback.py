@@ -24,8 +24,8 @@ A = TypeVar("A", SearchResponse, Page)
 
 @dataclass(frozen=True)
 class Fallback(Layer):
-    """
-    Ask providers in order until one answers. The ``outcomes`` of the answer say how each ended, and a note who failed.
+    """Ask providers in order until one answers. The ``outcomes`` of the answer say how each ended, and a note who
+    failed.
 
     Each gets a fair share of the remaining time, so that a hanging provider does not use up the time of the next. A
     provider that does not support an option of the query is skipped too, and so is one that cannot help: ``browser``
@@ -44,7 +44,6 @@ class Fallback(Layer):
 
     Raises:
         ConfigurationError: A value is invalid.
-
     """
 
     rank: ClassVar[int] = Rank.COMBINE

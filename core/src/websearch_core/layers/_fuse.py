@@ -40,8 +40,7 @@ class _Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Fuse(Layer):
-    """
-    Search with several providers at once, and merge their results by reciprocal rank fusion.
+    """Search with several providers at once, and merge their results by reciprocal rank fusion.
 
     A page that several of them find comes first; ``found_by`` says who found it, and at which rank. A provider that
     fails, is too slow or does not support an option is left out, with a note, a `ProviderSkipped` for a hook, and its
@@ -55,7 +54,6 @@ class Fuse(Layer):
 
     Raises:
         ConfigurationError: A value is invalid.
-
     """
 
     rank: ClassVar[int] = Rank.COMBINE

@@ -13,8 +13,7 @@ _KEPT = 200
 
 
 class Hedging:
-    """
-    How long providers took lately, and how many more requests may be hedges: a *share* of the calls.
+    """How long providers took lately, and how many more requests may be hedges: a *share* of the calls.
 
     A call is late after *hedge*: seconds, or a percentile of the times of the provider, such as ``p95``.
     """

@@ -17,9 +17,8 @@ _MANY = 1000  # hosts; then those are forgotten that nobody has asked for a whil
 
 
 class Hosts:
-    """
-    The queues of the hosts of pages, *shared* with other processes or not. None is the default: 5 requests per second
-    once some have begun together, and 4 at a time.
+    """The queues of the hosts of pages, *shared* with other processes or not. None is the default: 5 requests per
+    second once some have begun together, and 4 at a time.
     """
 
     def __init__(

@@ -37,9 +37,8 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
 
 
 def describe_provider(provider: Provider) -> list[Any] | None:
-    """
-    Return what *provider* is made of, with the layers that change what it answers, all their options and no keys; None
-    if one of them cannot show what it is.
+    """Return what *provider* is made of, with the layers that change what it answers, all their options and no keys;
+    None if one of them cannot show what it is.
     """
     described: list[Any] = []
     for part in parts(provider):
@@ -76,8 +75,7 @@ class Identity:
         return call.caller._replace(tenant=call.account.tenant if self._has_budget else "")
 
     def of(self, what: object) -> str:
-        """
-        Return a text that is the same only for the same *what*, as JSON, sent with the same keys.
+        """Return a text that is the same only for the same *what*, as JSON, sent with the same keys.
 
         It is a keyed hash (BLAKE2, RFC 7693), whose key is made of those that the provider uses now, so it reveals
         neither.

@@ -21,8 +21,7 @@ _MAX_DEPTH = 100  # layers around each other
 
 
 class Rank(IntEnum):
-    """
-    Where a layer stands, counted from the provider outwards: the lower the rank, the closer to the provider.
+    """Where a layer stands, counted from the provider outwards: the lower the rank, the closer to the provider.
 
     Layers of the same rank stand in the order of their list, from the provider outwards as well. Those below
     ``COMBINE`` are put around each provider, the others around all of them together. So a retry waits for the throttle
@@ -48,8 +47,7 @@ L_co = TypeVar("L_co", bound="Layer", covariant=True)
 
 @dataclass(frozen=True)
 class Layer:
-    """
-    The options of a layer: a value, without state. Base of all layers, which are frozen dataclasses.
+    """The options of a layer: a value, without state. Base of all layers, which are frozen dataclasses.
 
     Called with a provider, it returns one that has the layer around it: ``Retry(5)(provider)``. One with the rank
     ``COMBINE`` is called with several providers. In ``WebSearch(layers=[...])``, ``rank`` decides where it stands.
@@ -78,8 +76,7 @@ class Layer:
         return layer
 
     def start(self) -> Callable[..., Provider]:
-        """
-        Return a function that puts the running part of this layer around a provider.
+        """Return a function that puts the running part of this layer around a provider.
 
         Each `WebSearch` calls this once, and the function with each of its providers. So what is made here is shared by
         the providers of one `WebSearch`, and what the running part makes belongs to one provider. A layer whose
@@ -92,12 +89,10 @@ class Layer:
         return partial(part, self)
 
     def __call__(self, *inner: Provider) -> Any:
-        """
-        Return a provider with this layer around *inner*, or around several: ``Fallback()(one, other)``.
+        """Return a provider with this layer around *inner*, or around several: ``Fallback()(one, other)``.
 
         Raises:
             ConfigurationError: One is not a provider, or can do nothing of what this layer is for.
-
         """
         wrapped = Started(self).put_around(*inner)
         roles: list[Role] = [role for role in ("search", "read") if handles(wrapped, role)]
@@ -128,15 +123,13 @@ class _Part(Generic[L_co]):
 
 
 class ProviderWrapper(_Part[L_co]):
-    """
-    Base of what a layer puts around one provider. It passes everything on: define what the layer changes.
+    """Base of what a layer puts around one provider. It passes everything on: define what the layer changes.
 
     A ``read`` needs a ``read_many`` beside it, for pages that are read together. A copy or pickle starts without state.
 
     Args:
         layer: The layer.
         inner: The provider inside.
-
     """
 
     def __init__(self, layer: L_co, inner: Provider) -> None:
@@ -197,9 +190,8 @@ class Started:
         return Started, (self._layer,)
 
     def put_around(self, *inner: Provider) -> Provider:
-        """
-        Return a provider with the layer around *inner*. Raise `ConfigurationError` if one of these is not a provider,
-        or the result does not pass everything on.
+        """Return a provider with the layer around *inner*. Raise `ConfigurationError` if one of these is not a
+        provider, or the result does not pass everything on.
         """
         kind = type(self._layer).__name__
         for one in inner:
@@ -254,8 +246,7 @@ def rank_of(part: object) -> int | None:
 
 
 def parts(provider: Provider, *, around: tuple[int, ...] = ()) -> Iterator[Provider]:
-    """
-    Yield *provider* and, if it is a layer, everything inside it. A layer that contains itself is a
+    """Yield *provider* and, if it is a layer, everything inside it. A layer that contains itself is a
     `ConfigurationError`.
     """
     if id(provider) in around:
@@ -287,9 +278,8 @@ def batch_size(provider: Provider) -> int:
 
 
 def read_many(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSearchError]]:
-    """
-    Read pages with *provider*: in one request if it can, else one by one. Return the page or its error for each URL, in
-    order; an error that is raised means that none of them was read.
+    """Read pages with *provider*: in one request if it can, else one by one. Return the page or its error for each URL,
+    in order; an error that is raised means that none of them was read.
     """
     if not reads_batches(provider):
         return (yield from read_each(provider, urls))
@@ -317,12 +307,10 @@ def read_each(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSe
 
 
 def address(query: SearchQuery, provider: Provider, *group: Provider) -> SearchQuery:
-    """
-    Return *query* with the ``extra`` that is for *provider*, which may be one of a *group*.
+    """Return *query* with the ``extra`` that is for *provider*, which may be one of a *group*.
 
     Raises:
         InvalidOption: Several are asked, and ``extra`` does not say whom each parameter is for.
-
     """
     if not query.extra:
         return query

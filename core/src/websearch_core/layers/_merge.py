@@ -1,5 +1,4 @@
-"""
-Merge the answers of several providers by reciprocal rank fusion.
+"""Merge the answers of several providers by reciprocal rank fusion.
 
 Cormack, Clarke and Büttcher, 2009, https://doi.org/10.1145/1571941.1572114: a result gets 1 / (k + rank) from each that
 found it. Only ranks count, since the scores of different services cannot be compared.
@@ -18,8 +17,7 @@ from ..models import Image, SearchResponse, SearchResult
 
 @dataclass(frozen=True)
 class Answer:
-    """
-    What one provider answered.
+    """What one provider answered.
 
     ``engines`` are those behind each result; the first ``depth`` results are merged together, and the next ones come
     after all of these.
@@ -56,9 +54,8 @@ class _Find(NamedTuple):
 
 
 def merge_answers(answers: Sequence[Answer], k: float) -> SearchResponse:
-    """
-    Merge responses, in the order of the providers, into one with all of their results. The smaller *k*, the constant of
-    reciprocal rank fusion, the more the first ranks count.
+    """Merge responses, in the order of the providers, into one with all of their results. The smaller *k*, the constant
+    of reciprocal rank fusion, the more the first ranks count.
     """
     several = len(answers) > 1
     responses = [answer.response for answer in answers]
@@ -87,8 +84,7 @@ def merge_answers(answers: Sequence[Answer], k: float) -> SearchResponse:
 
 
 def merge_results(answers: Sequence[Answer], k: float) -> tuple[SearchResult, ...]:
-    """
-    Merge the results of *answers*, best first; each page occurs once.
+    """Merge the results of *answers*, best first; each page occurs once.
 
     Each engine votes once for a page, with its best rank. Among equal scores, the best rank decides, then the order of
     the providers. Who finds a page again among deeper results than the first who found it has no vote.

@@ -23,13 +23,11 @@ DAY = 86_400.0
 
 @dataclass(eq=False)
 class Ticket:
-    """
-    The ticket of one request in the queue.
+    """The ticket of one request in the queue.
 
     Args:
         endpoint: What it goes to: a limit that a response states is one for this endpoint.
         longest: Seconds after which the request has ended, whatever happens.
-
     """
 
     endpoint: str
@@ -39,8 +37,7 @@ class Ticket:
 
 
 class Pace:
-    """
-    The queue of the requests to one service or host, for all threads and event loops.
+    """The queue of the requests to one service or host, for all threads and event loops.
 
     Nobody sleeps in here. Whoever wants to send enters with a `Ticket`, asks `wait` how long to pause until it is 0,
     and always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
@@ -51,7 +48,6 @@ class Pace:
         concurrent: Maximum number of requests at a time; None for any number.
         burst: How many requests may begin without an interval after a long pause.
         slow_start: Whether to find out how many requests at a time are welcome, beginning with one.
-
     """
 
     is_shared = False  # with other processes: then `wait` blocks for a moment
@@ -126,8 +122,7 @@ class Pace:
     def learn(
         self, endpoint: str, limits: Sequence[RateLimit], *, below: float = DAY, was_refused: bool = False
     ) -> None:
-        """
-        Learn from the answer to a request that has left: let its endpoint rest until a limit that is used up begins
+        """Learn from the answer to a request that has left: let its endpoint rest until a limit that is used up begins
         again, and let more requests begin at a time, or fewer if it *was_refused*.
 
         Limits of a day or longer (*below*) are left to the service: it may sell more, and says so itself when it does

@@ -70,8 +70,7 @@ def estimate(price: Price, count: int) -> Estimate:
 
 
 def correct(name: str, price: Price, estimated: Amount, answers: Sequence[SearchResponse | Page]) -> Amount:
-    """
-    Return what a call cost by what the service called *name* says in its *answers*, else what was *estimated*.
+    """Return what a call cost by what the service called *name* says in its *answers*, else what was *estimated*.
 
     What is more than 100 times the estimate is not believed: one answer could use up the budget of everybody. Where
     nothing was estimated, that is 10 USD and 1,000 credits.

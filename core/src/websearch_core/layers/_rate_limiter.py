@@ -11,8 +11,7 @@ from ..flow._intercept import AuxiliaryCall
 
 
 class RateLimiter(Protocol):
-    """
-    Says when the next request may be sent.
+    """Says when the next request may be sent.
 
     The ``BaseRateLimiter`` of ``langchain_core.rate_limiters`` and that of ``llama_index.core.rate_limiter`` are ones.
     Async calls await ``aacquire`` or ``async_acquire`` if it has one of them.

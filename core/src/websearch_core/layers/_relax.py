@@ -15,15 +15,13 @@ from ._layer import Layer, ProviderWrapper, Rank
 
 @dataclass(frozen=True)
 class Relax(Layer):
-    """
-    Search again without the options that a provider does not support, with a note in the response.
+    """Search again without the options that a provider does not support, with a note in the response.
 
     With several providers, this happens only if none of them answers the full query. `SearchQuery.unsupported` takes
     precedence.
 
     Args:
         unsupported: What to do if the query does not say: ``note`` or ``raise``.
-
     """
 
     rank: ClassVar[int] = Rank.RELAX

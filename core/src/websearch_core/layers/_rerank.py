@@ -26,8 +26,7 @@ _SHARE = 0.8  # of the time that is left
 
 @dataclass(frozen=True)
 class Rerank(Layer):
-    """
-    Order results by how well their texts answer the query.
+    """Order results by how well their texts answer the query.
 
     More results are asked for than wanted, and the best of them are returned. The new order is merged with that of the
     provider, which knows more than the words of a snippet, by reciprocal rank fusion. If scoring fails, or takes more
@@ -41,7 +40,6 @@ class Rerank(Layer):
 
     Raises:
         ConfigurationError: A value is invalid.
-
     """
 
     rank: ClassVar[int] = Rank.RERANK

@@ -28,8 +28,7 @@ _PER_SECOND = 0.1  # retries gained by waiting
 
 @dataclass(frozen=True)
 class Retry(Layer):
-    """
-    Try again after a temporary failure, as long as there is time.
+    """Try again after a temporary failure, as long as there is time.
 
     The pause doubles, with full jitter (a random part of it), so that callers that failed together do not retry
     together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter. If the service says
@@ -48,7 +47,6 @@ class Retry(Layer):
 
     Raises:
         ConfigurationError: A value is invalid.
-
     """
 
     rank: ClassVar[int] = Rank.RETRY

@@ -21,8 +21,7 @@ _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
 
 @dataclass(frozen=True)
 class Robots(Layer):
-    """
-    Read only pages that the ``robots.txt`` of their site allows; others are the error `DisallowedByRobots`.
+    """Read only pages that the ``robots.txt`` of their site allows; others are the error `DisallowedByRobots`.
 
     It follows RFC 9309 (https://www.rfc-editor.org/rfc/rfc9309). Each redirect of a page is checked before it is
     followed; where a service or a browser follows redirects itself, the last URL is checked afterwards. A file that
@@ -37,7 +36,6 @@ class Robots(Layer):
 
     Raises:
         ConfigurationError: A value is invalid.
-
     """
 
     rank: ClassVar[int] = Rank.ROBOTS

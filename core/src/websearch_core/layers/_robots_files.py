@@ -1,5 +1,4 @@
-"""
-What the robots.txt of a site allows (RFC 9309), parsed by protego.
+"""What the robots.txt of a site allows (RFC 9309), parsed by protego.
 
 A file that does not exist (4xx) allows everything; one that cannot be fetched (5xx, no connection) allows nothing.
 """
@@ -42,8 +41,7 @@ _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE
 
 
 class Rules:
-    """
-    What a robots.txt says to a user agent, whose product token is like ``websearch-core``. An empty one allows
+    """What a robots.txt says to a user agent, whose product token is like ``websearch-core``. An empty one allows
     everything; the rules for ``*`` apply if there are none for the token.
     """
 
@@ -73,8 +71,7 @@ class _Entry(NamedTuple):
 
 
 class RobotsFiles:
-    """
-    The robots.txt of sites, each fetched once for all who need it at the same time, and kept for a time.
+    """The robots.txt of sites, each fetched once for all who need it at the same time, and kept for a time.
 
     The time is the ``max-age`` that the site states, between a minute and *max_age*. A file that has expired is used
     further while a new one cannot be fetched.
@@ -88,8 +85,7 @@ class RobotsFiles:
         self._size = 0
 
     def read(self, reader: PageReader, url: str) -> Flow[Page]:
-        """
-        Read a page with *reader*, if robots.txt allows it and every page that it redirects to.
+        """Read a page with *reader*, if robots.txt allows it and every page that it redirects to.
 
         A redirect that is a request of the flow is checked before it is followed; where a service or a browser ended is
         checked afterwards.
@@ -99,9 +95,8 @@ class RobotsFiles:
         return (yield from self.check_end(url, page))
 
     def check_end(self, url: str, page: Page | WebSearchError) -> Flow[Page]:
-        """
-        Return *page*, which a reader made of the page at *url*, if the page that *url* redirects to may be read, too.
-        Raise *page* if it is an error.
+        """Return *page*, which a reader made of the page at *url*, if the page that *url* redirects to may be read,
+        too. Raise *page* if it is an error.
         """
         if isinstance(page, WebSearchError):
             raise page
@@ -110,9 +105,8 @@ class RobotsFiles:
         return page
 
     def check(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[float]:
-        """
-        Return the seconds that the site of *url* asks for between two requests. What is not an http(s) URL is left to
-        the reader to refuse.
+        """Return the seconds that the site of *url* asks for between two requests. What is not an http(s) URL is left
+        to the reader to refuse.
 
         The ``User-Agent`` in *headers*, those of the request for the page, asks for the robots.txt, too. Raise
         `DisallowedByRobots` if it does not allow to read the page, and a `ServiceError` if it cannot be fetched.

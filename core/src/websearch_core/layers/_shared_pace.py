@@ -83,8 +83,7 @@ class SharedLimits:
         self._is_down = False
 
     def admit(self, key: str, ticket: str, endpoint: str, limits: _Limits, longest: float) -> float | None:
-        """
-        Return 0 if the request *ticket* may be sent now, which is then counted, or else the seconds to wait; None if
+        """Return 0 if the request *ticket* may be sent now, which is then counted, or else the seconds to wait; None if
         Redis does not answer.
 
         Args:
@@ -93,7 +92,6 @@ class SharedLimits:
             endpoint: What it goes to.
             limits: Interval, number at a time and burst, as for `Pace`.
             longest: Seconds after which the request has ended, whatever happens.
-
         """
         interval, concurrent, burst = limits
         keys = [_name(key, "next"), _name(key, "leases"), _name(key, "rest", endpoint)]
@@ -129,8 +127,7 @@ class SharedLimits:
 
 
 class SharedPace(Pace):
-    """
-    A `Pace` that Redis decides about as well, under the name that *key* returns, which may block.
+    """A `Pace` that Redis decides about as well, under the name that *key* returns, which may block.
 
     The requests of this process keep their order, and the first of them asks Redis. If that does not answer, this
     process keeps to the limits alone, until it answers again.

@@ -23,8 +23,7 @@ A = TypeVar("A", SearchResponse, Page)
 
 @dataclass(frozen=True)
 class SingleFlight(Layer):
-    """
-    Send a request once if several callers want the same at the same time; all of them get its answer.
+    """Send a request once if several callers want the same at the same time; all of them get its answer.
 
     Calls are the same if their queries or URLs, their options and the key of the provider are. Blocking calls share
     with each other, whatever their threads, and so do the calls of one event loop. An error is raised for everybody.
@@ -33,7 +32,6 @@ class SingleFlight(Layer):
 
     Only the same caller shares: the calls of one `WebSearch` and, where a `Budget` stands inside, of one tenant. An
     error about the caller, such as a used-up budget, is raised for nobody else: the others ask again.
-
     """
 
     rank: ClassVar[int] = Rank.SINGLE_FLIGHT

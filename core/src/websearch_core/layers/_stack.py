@@ -13,8 +13,7 @@ from ._layer import Layer, Rank, Started, handles, held
 
 
 class Stack:
-    """
-    The layers of one `WebSearch`. Each is started once, so that its providers share the state, and no other ones do.
+    """The layers of one `WebSearch`. Each is started once, so that its providers share the state, and no other ones do.
 
     A *given* layer replaces a *default* one of the same type or rank; None leaves out all defaults. Those *for_several*
     are more defaults, for each provider of a chain of several.
@@ -33,8 +32,7 @@ class Stack:
             raise ConfigurationError("layers: only one layer may combine several providers")
 
     def chain(self, providers: Sequence[Provider], role: Role, *, combine: Layer) -> Provider:
-        """
-        Return one provider made of *providers*, in the order to ask them, and the layers around them.
+        """Return one provider made of *providers*, in the order to ask them, and the layers around them.
 
         Layers that do nothing about *role* are skipped. A provider that already has layers gets none of the defaults;
         the given ones go around it. *combine* makes one of several if no layer of the stack does, or not for that role.

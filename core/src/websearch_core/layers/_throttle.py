@@ -35,8 +35,7 @@ _BUSY = {_TOO_MANY, 503}  # what `Retry-After` of a host is believed with
 
 @dataclass(frozen=True)
 class Throttle(Layer):
-    """
-    Wait before each request, so that the service does not have to refuse it.
+    """Wait before each request, so that the service does not have to refuse it.
 
     What it keeps to are the limits that the service documents for everybody (`websearch_core.provider.Limits`), and
     those that its responses state: after ``X-RateLimit-Remaining: 0`` or ``Retry-After``, requests to the same endpoint
@@ -71,7 +70,6 @@ class Throttle(Layer):
 
     Raises:
         ConfigurationError: A value is invalid, or the package ``redis`` is not installed.
-
     """
 
     rank: ClassVar[int] = Rank.THROTTLE
@@ -146,8 +144,7 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         return intercept(flow, perform)
 
     def _send(self, effect: Request | Call, page: str | None) -> Flow[Any]:
-        """
-        Send a request, or call a library, when it is time; *page* is the URL of the page that is fetched, None for a
+        """Send a request, or call a library, when it is time; *page* is the URL of the page that is fetched, None for a
         service.
         """
         pace = self._pace if page is None else self._hosts.find(page)

@@ -106,9 +106,8 @@ class Trail(Generic[A]):
         return self._complete(answer, f"answered by {provider.name}")
 
     def end(self) -> A | WebSearchError:
-        """
-        Return the best of the answers that were not good enough: a page of which more is hidden, else an empty one; or
-        the error if there is none.
+        """Return the best of the answers that were not good enough: a page of which more is hidden, else an empty one;
+        or the error if there is none.
         """
         if self._partial:
             return self.finish(*self._partial[0])

@@ -1,5 +1,4 @@
-"""
-The file that counts what was used: one SQLite table, with a row for each day, tenant and provider.
+"""The file that counts what was used: one SQLite table, with a row for each day, tenant and provider.
 
 Every call opens and closes its own connection, like `websearch_core.index`, so a `UsageFile` is a plain value: threads,
 forks and other processes may share the file. What a call will cost is added before it is made, in the transaction that
@@ -49,8 +48,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class UsageFile:
-    """
-    Counts what was used.
+    """Counts what was used.
 
     Every method raises `ConfigurationError` if the file cannot be used, and `Unavailable` if it is busy for too long;
     never an error of SQLite.

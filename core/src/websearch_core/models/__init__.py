@@ -117,8 +117,7 @@ class _Model(BaseModel):
 
 
 class SearchQuery(_Model):
-    """
-    What to search for. No field is dropped silently: a provider that does not support one reports it.
+    """What to search for. No field is dropped silently: a provider that does not support one reports it.
 
     A field that is None has its default. ``max_results`` is understood as ``limit``.
 
@@ -143,7 +142,6 @@ class SearchQuery(_Model):
         unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
             ``note`` it in the response. None lets the layers decide, which raise by default.
         max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.
-
     """
 
     text: str = Field(min_length=1)
@@ -211,14 +209,12 @@ def _find_defaults(model: type[SearchQuery]) -> dict[str, Any]:
 
 
 class Image(_Model):
-    """
-    An image that a search found.
+    """An image that a search found.
 
     Args:
         url: Absolute http(s) URL of the image.
         description: Plain text: what it shows, if the service says so.
         page_url: Absolute http(s) URL of the page that it is on, if the service names it.
-
     """
 
     url: str
@@ -227,8 +223,7 @@ class Image(_Model):
 
 
 class SearchResult(_Model):
-    """
-    One result.
+    """One result.
 
     Args:
         title: Plain text.
@@ -247,7 +242,6 @@ class SearchResult(_Model):
         found_by: Who found it, and at which rank, if the results of several providers were fused: ``("brave", 3)``.
         citation_id: The number to cite it by, as in ``[1]``: its position, or the number of its page in a conversation.
         raw: The service's own record of it, verbatim.
-
     """
 
     title: str
@@ -273,8 +267,7 @@ class SearchResult(_Model):
 
 
 class SearchResponse(_Model):
-    """
-    What a search found. Finding nothing is an answer, with an empty ``results``.
+    """What a search found. Finding nothing is an answer, with an empty ``results``.
 
     Args:
         query: The text of the query.
@@ -293,7 +286,6 @@ class SearchResponse(_Model):
         elapsed: Seconds from the call to the answer.
         raw: The service's own answer, verbatim; for several requests, that of the first; of a fused search, by the
             names of the providers.
-
     """
 
     query: str
@@ -331,14 +323,12 @@ class SearchResponse(_Model):
         return response_as_html(self)
 
     def with_notes(self, *notes: str, partial: bool = False) -> SearchResponse:
-        """
-        Return the same response with *notes* added.
+        """Return the same response with *notes* added.
 
         Args:
             notes: The notes, as sentences.
             partial: Whether something is missing that the next call may find, such as a page of results whose request
                 failed. A cache keeps such a response only for a moment.
-
         """
         response = self.model_copy(update={"notes": (*self.notes, *notes)})
         response._is_partial = self._is_partial or partial  # noqa: SLF001 - of the same class
@@ -346,15 +336,13 @@ class SearchResponse(_Model):
 
 
 class Passage(_Model):
-    """
-    A part of a page, selected by its content.
+    """A part of a page, selected by its content.
 
     Args:
         offset: Where it begins in the whole text, in characters: reading from there returns it and what follows.
         length: Its length in characters.
         headings: The headings above it, outermost first, without the title of the page.
         link: A URL that takes a person to its most relevant sentence, by a text fragment, if that is unambiguous.
-
     """
 
     offset: int
@@ -364,8 +352,7 @@ class Passage(_Model):
 
 
 class Page(_Model):
-    """
-    A page as text, or a part of it: a window, the passages for a query, or the places of a phrase.
+    """A page as text, or a part of it: a window, the passages for a query, or the places of a phrase.
 
     Args:
         url: The requested URL.
@@ -407,7 +394,6 @@ class Page(_Model):
         usage: What else the service says it charged or consumed, by unit, as for `SearchResponse`.
         notes: What the caller should know about how this was read, as sentences.
         outcomes: How asking each reader ended, in order, as for `SearchResponse`.
-
     """
 
     url: str
@@ -472,14 +458,12 @@ class Page(_Model):
 def describe_problems(
     error: ValidationError, known: Iterable[str] = (), aliases: Mapping[str, str] = MappingProxyType({})
 ) -> str:
-    """
-    Describe the first few problems in one line, without the values, which may be secret.
+    """Describe the first few problems in one line, without the values, which may be secret.
 
     Args:
         error: What pydantic found.
         known: The right names, to suggest one for a misspelled name.
         aliases: Other names for some of them.
-
     """
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     described = [

@@ -10,15 +10,13 @@ DataKind: TypeAlias = Literal["product", "event", "list", "question"]
 
 
 class Item(BaseModel):
-    """
-    One of the things that a page lists.
+    """One of the things that a page lists.
 
     Args:
         name: Plain text.
         price: As the page writes it, such as ``$48.99``; None if it has none.
         list_price: The price that is crossed out beside it.
         url: Absolute http(s) URL.
-
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
@@ -30,8 +28,7 @@ class Item(BaseModel):
 
 
 class PageData(BaseModel):
-    """
-    What a page states about its thing in JSON-LD, microdata or Open Graph, or shows as a grid of things with prices.
+    """What a page states about its thing in JSON-LD, microdata or Open Graph, or shows as a grid of things with prices.
 
     Texts are plain, and fields that do not apply are None or empty.
 
@@ -56,7 +53,6 @@ class PageData(BaseModel):
         next_url: The next page of the list.
         answers: The first answers to a question, an accepted one before others.
         raw: The JSON-LD of what the page is about, cut to a few thousand characters, without addresses.
-
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")

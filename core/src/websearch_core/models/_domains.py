@@ -19,12 +19,10 @@ _MAX_LENGTH = 300  # characters: a name has at most 253 (RFC 1035)
 
 
 def parse_domain(value: str) -> str:
-    """
-    ``https://www.Python.org/`` -> ``python.org``. A path is an error: dropping it would widen the filter.
+    """``https://www.Python.org/`` -> ``python.org``. A path is an error: dropping it would widen the filter.
 
     Raises:
         ValueError: *value* is not a domain.
-
     """
     if len(value) > _MAX_LENGTH:
         raise ValueError(f"a domain has at most {_MAX_LENGTH} characters")
@@ -42,13 +40,11 @@ else:
 
 @dataclass(frozen=True)
 class Domains:
-    """
-    A filter of domains; a domain includes its subdomains.
+    """A filter of domains; a domain includes its subdomains.
 
     Args:
         allowed: Only these, as `parse_domain` returns them; empty means any.
         blocked: None of these.
-
     """
 
     allowed: tuple[str, ...] = ()
@@ -67,12 +63,10 @@ class Domains:
         return not _within_any(origin[1], self.blocked) and (not self.allowed or _within_any(origin[1], self.allowed))
 
     def check(self, url: str) -> None:
-        """
-        Check that *url* is inside.
+        """Check that *url* is inside.
 
         Raises:
             DomainNotAllowed: It is not. The message has no word of the URL, which a page may have chosen.
-
         """
         if self.permits(url):
             return
@@ -82,12 +76,10 @@ class Domains:
         raise DomainNotAllowed(f"only pages of these domains may be opened here: {named}")
 
     def narrow(self, allowed: Sequence[str] = (), blocked: Sequence[str] = ()) -> Domains | None:
-        """
-        Return what is inside both this filter and another one.
+        """Return what is inside both this filter and another one.
 
         Returns:
             The narrower filter, or None if no domain of *allowed* is inside this one.
-
         """
         blocked = tuple(dict.fromkeys((*self.blocked, *blocked)))
         if not allowed:

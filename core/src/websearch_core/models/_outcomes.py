@@ -36,8 +36,7 @@ _STATUSES: dict[type[WebSearchError], Status] = {
 
 
 class Outcome(BaseModel):
-    """
-    How asking a provider ended.
+    """How asking a provider ended.
 
     Args:
         provider: Its name.
@@ -47,7 +46,6 @@ class Outcome(BaseModel):
             answered first (a hedge); or ``failed`` in any other way.
         seconds: How long it took, with retries.
         code: The ``code`` of the error; None if it answered.
-
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")

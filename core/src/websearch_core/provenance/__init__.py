@@ -1,5 +1,4 @@
-"""
-Keep what each conversation has seen: number its pages, and limit which URLs a model may open.
+"""Keep what each conversation has seen: number its pages, and limit which URLs a model may open.
 
 A page can talk a model into opening ``https://evil.example/?q=`` followed by whatever the model knows. The guard cannot
 help: that address is public. It helps to open only URLs that came from elsewhere: from a search, whose index knows
@@ -51,8 +50,7 @@ class _Seen(NamedTuple):
 
 
 class Ledger:
-    """
-    Keeps the URLs that have been seen, decides which may be opened, and numbers their pages.
+    """Keeps the URLs that have been seen, decides which may be opened, and numbers their pages.
 
     - ``any``: every URL that the guard lets through.
     - ``seen``: URLs that a search of this conversation returned or a redirect led to, or that the caller or the user
@@ -64,7 +62,6 @@ class Ledger:
     Args:
         mode: One of the three.
         named: URLs that may be opened in every conversation.
-
     """
 
     def __init__(self, mode: Provenance = "any", named: Iterable[str] = ()) -> None:
@@ -84,8 +81,7 @@ class Ledger:
         self._lock = threading.Lock()
 
     def allow_text(self, text: str, conversation: Hashable = None) -> list[str]:
-        """
-        Allow the URLs in *text*, such as a message of the user.
+        """Allow the URLs in *text*, such as a message of the user.
 
         Args:
             text: The text to search. The time is proportional to its length.
@@ -93,7 +89,6 @@ class Ledger:
 
         Returns:
             The URLs, for a program that stores them with the conversation.
-
         """
         urls = [_strip_punctuation(url) for url in _IN_TEXT.findall(text)]
         self._add(urls, conversation, links=True)
@@ -121,8 +116,7 @@ class Ledger:
     def check(
         self, url: str, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = (), why: str = ""
     ) -> str:
-        """
-        Check that *url* may be opened, without using the network.
+        """Check that *url* may be opened, without using the network.
 
         A page is known by any spelling of its URL, or by its number. One that differs in the scheme, ``www.``, a slash
         at the end or parameters for tracking is that of a known page if there is only one such page.
@@ -141,7 +135,6 @@ class Ledger:
         Raises:
             InvalidOption: No page of the conversation has this number.
             UnsafeURL: It must not; the message explains why to the model.
-
         """
         named = _NUMBER.fullmatch(url.strip())
         with self._lock:
@@ -166,15 +159,13 @@ class Ledger:
     def number_results(
         self, response: SearchResponse, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()
     ) -> SearchResponse:
-        """
-        Give the results of a search the numbers of their pages in a conversation, as their ``citation_id``.
+        """Give the results of a search the numbers of their pages in a conversation, as their ``citation_id``.
 
         Args:
             response: The response.
             conversation: The conversation that it belongs to.
             known: The sources that the conversation has numbers for already, as stored by the program: the ``sources``
                 of earlier artifacts, or what `sources` returned. Their numbers win.
-
         """
         with self._lock:
             return self._numbers_of(conversation, known).number_results(response)

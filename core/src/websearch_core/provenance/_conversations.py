@@ -11,8 +11,7 @@ _MAX_CONVERSATIONS = 1_000
 
 
 class Conversations(Generic[_T]):
-    """
-    Keeps something for each conversation, up to 1,000 of them. Not safe for threads on its own.
+    """Keeps something for each conversation, up to 1,000 of them. Not safe for threads on its own.
 
     Of more, the tenant who has most of them loses the one that it used least recently: a tenant with many conversations
     costs another none. The tenant is what comes first in a conversation that is a tuple.

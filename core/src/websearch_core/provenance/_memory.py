@@ -1,5 +1,4 @@
-"""
-Keep for a while what a conversation was given, so that it can read on in a page, or ask again, without a request.
+"""Keep for a while what a conversation was given, so that it can read on in a page, or ask again, without a request.
 
 It stays in this process and is given to no other conversation. So it may also hold what a site lets nobody store.
 """

@@ -1,5 +1,4 @@
-"""
-Number the pages of one conversation, so that ``[3]`` means the same page in all of it.
+"""Number the pages of one conversation, so that ``[3]`` means the same page in all of it.
 
 A page keeps its number in every later search and when it is opened. A number is never given to another page, even after
 its own was forgotten. The state is small and plain, so that a framework can keep it with the conversation.
@@ -41,8 +40,7 @@ class Numbers:
         self.is_restored: bool = False  # whether the conversation began in another process
 
     def restore(self, known: Iterable[Mapping[str, Any]]) -> list[str]:
-        """
-        Adopt the numbers that the conversation has already, such as those in its stored messages; return their URLs.
+        """Adopt the numbers that the conversation has already, such as those in its stored messages; return their URLs.
 
         They win: if one was given to another page here, that page gets a new number when it is next seen. One that is
         far above all others did not come from here, and is left out.
@@ -75,8 +73,7 @@ class Numbers:
         return response if numbered == response.results else response.model_copy(update={"results": numbered})
 
     def number_page(self, page: Page) -> Page:
-        """
-        Return *page* with its number; a redirect within a host keeps the number of the page that was requested.
+        """Return *page* with its number; a redirect within a host keeps the number of the page that was requested.
 
         A redirect to another host does not: what a search showed of one site would be cited as a page of the other.
         """

@@ -1,5 +1,4 @@
-"""
-What the author of a provider needs, behind one import.
+"""What the author of a provider needs, behind one import.
 
 A provider is any object with a ``name`` and a generator method ``search``, ``read`` or both. It yields requests and is
 sent their responses. See CONTRIBUTING.md for a complete example. The errors that it raises are in

@@ -1,5 +1,5 @@
-"""
-Declare a provider: a frozen value that inherits nothing, whose fields are its options and say where they may come from.
+"""Declare a provider: a frozen value that inherits nothing, whose fields are its options and say where they may come
+from.
 
 `Key` and `BaseUrl` are open to a settings file that was merely found, as `FoundFile` says. They are checked together:
 a key is never sent where such a file says.
@@ -45,8 +45,7 @@ class Env:
 
 @dc.dataclass(frozen=True)
 class FoundFile:
-    """
-    Lets a settings file that was merely found set a field; fields without this annotation are closed to it.
+    """Lets a settings file that was merely found set a field; fields without this annotation are closed to it.
 
     Whoever wrote the folder that a program runs in wrote that file. So annotate only a field whose every value is
     harmless: none can send anything elsewhere, open the guard, name a file or a module, or cost more.
@@ -56,7 +55,6 @@ class FoundFile:
         replaces: The field that this one replaces: if a trusted source sets that field, the file may not set this one.
         narrows: True for a filter: what such a file sets is combined with the value of a trusted source, and does not
             replace it.
-
     """
 
     at_most: float | None = None
@@ -96,8 +94,7 @@ BaseUrl = Annotated[str, AfterValidator(check_base_url), FoundFile(), Destinatio
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def provider(cls: type[T]) -> type[T]:
-    """
-    Make *cls* a frozen, keyword-only dataclass whose values are validated.
+    """Make *cls* a frozen, keyword-only dataclass whose values are validated.
 
     Its constructor raises `ConfigurationError` for invalid values, and `MissingKey`, which names the variable to set,
     for a missing one.
@@ -127,8 +124,7 @@ def provider(cls: type[T]) -> type[T]:
 
 @_once
 def environment(cls: type[Any]) -> Mapping[str, tuple[str, ...]]:
-    """
-    Return the environment variables of each provider field that has any.
+    """Return the environment variables of each provider field that has any.
 
     These are the ones that its `Env` lists. A `BaseUrl` also gets one made of the provider's and the field's name, such
     as ``TAVILY_BASE_URL``, so that every service can be reached through a gateway.
@@ -146,8 +142,7 @@ def environment(cls: type[Any]) -> Mapping[str, tuple[str, ...]]:
 
 
 def is_vendor(provider: Any) -> bool:
-    """
-    Return whether *provider* talks to its vendor's own server: the default of ``base_url``.
+    """Return whether *provider* talks to its vendor's own server: the default of ``base_url``.
 
     A reader checks this before it sends the URL of a page. Any other server may run inside a private network, so the
     guard has to check the page's address too: ``Request(target=url, judge_target=not is_vendor(self))``.
@@ -199,8 +194,7 @@ def _environment_of_plain(cls: type[Any]) -> dict[str, tuple[str, ...]]:
 
 
 def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
-    """
-    Make an instance of any provider class.
+    """Make an instance of any provider class.
 
     Args:
         cls: The class.
@@ -210,7 +204,6 @@ def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
     Raises:
         MissingKey: A required option is missing.
         ConfigurationError: An option is invalid.
-
     """
     try:
         return cls(**options)

@@ -112,8 +112,7 @@ def from_function(
     internal: Sequence[str] = (),
     **other: object,
 ) -> Provider:
-    """
-    Make a provider from plain functions, such as calls to a vendor's SDK. Each may block or be async.
+    """Make a provider from plain functions, such as calls to a vendor's SDK. Each may block or be async.
 
     ::
 
@@ -137,7 +136,6 @@ def from_function(
 
     Raises:
         ConfigurationError: No function was given, an option is not a field of a query, or *internal* is invalid.
-
     """
     from .._net.guard import Guard
 

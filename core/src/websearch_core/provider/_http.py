@@ -81,8 +81,7 @@ def post_json(
     headers: dict[str, str],
     target: str | tuple[str, ...] | None = None,
 ) -> Request:
-    """
-    Make a request that sends *payload* as JSON.
+    """Make a request that sends *payload* as JSON.
 
     Args:
         provider: The provider; its ``base_url`` says where its service is.
@@ -91,7 +90,6 @@ def post_json(
         headers: The headers, with the key.
         target: The URL of a page that the service should open, or several; the guard checks them, and their names too
             unless the server is the vendor's own.
-
     """
     if isinstance(target, tuple) and len(target) == 1:
         (target,) = target
@@ -106,15 +104,13 @@ def bearer(key: SecretStr) -> dict[str, str]:
 
 
 def check_options(query: SearchQuery, provider: Provider) -> None:
-    """
-    Check that *provider* supports every option of *query*, and its ``limits``. Without ``options`` it supports none.
+    """Check that *provider* supports every option of *query*, and its ``limits``. Without ``options`` it supports none.
 
     A provider that supports ``topic`` lists in ``topics`` which ones, besides ``general``; without it, only ``news``.
     If it lists ``countries`` or ``languages`` (see `codes`), the query's must be among them.
 
     Raises:
         UnsupportedOption: It does not. An option is never dropped silently.
-
     """
     name = provider.name
     supported: AbstractSet[str] = getattr(provider, "options", frozenset())
@@ -136,12 +132,10 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
 
 
 def check_length(text: str, provider: Provider) -> None:
-    """
-    Check that *text* is no longer than the ``limits`` of *provider* allow; for a text that is sent as the query.
+    """Check that *text* is no longer than the ``limits`` of *provider* allow; for a text that is sent as the query.
 
     Raises:
         UnsupportedOption: It is longer. It is not cut, since that could change what is searched for.
-
     """
     limits: Limits = getattr(provider, "limits", Limits())
     for most, length, unit in (
@@ -163,8 +157,7 @@ def decode(
     kind: Callable[[Any], type[ServiceError] | None] | Kinds = MappingProxyType({}),
     nothing: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """
-    Return the JSON object in *response*, or raise the error that its status means.
+    """Return the JSON object in *response*, or raise the error that its status means.
 
     Args:
         response: The response.
@@ -181,7 +174,6 @@ def decode(
         TooLarge: The body was cut at the size limit.
         BadResponse: It is not a JSON object, or, of a search, an error instead of results.
         ServiceError: The status is not a success.
-
     """
 
     def error(body: Any, message: str | None, hint: str = "") -> ServiceError:
@@ -219,8 +211,7 @@ def as_json(response: Response) -> Any:
 
 
 def find_message(body: Any, depth: int = _MOST_NESTED) -> str | None:
-    """
-    Return the service's own message in the JSON body of a failure, wherever that is; None if it has none.
+    """Return the service's own message in the JSON body of a failure, wherever that is; None if it has none.
 
     There is no one form: ``{"message": ...}``, ``{"error": ...}``, ``{"error": {"message": ...}}``, RFC 9457's
     ``{"title": ..., "detail": ...}``, and lists of problems, of which the first is taken.
@@ -236,8 +227,7 @@ def find_message(body: Any, depth: int = _MOST_NESTED) -> str | None:
 
 
 def find_failure(body: Mapping[str, Any]) -> str | None:
-    """
-    Return what the body of a success says about a failure; empty if only that it is one, None if it is none.
+    """Return what the body of a success says about a failure; empty if only that it is one, None if it is none.
 
     That is an error beside no results; or a message, if there is not even an empty list.
     """
@@ -277,8 +267,7 @@ def error_for(
     hint: str = "",
     kind: type[ServiceError] | None = None,
 ) -> ServiceError:
-    """
-    Make the error that *response* means.
+    """Make the error that *response* means.
 
     Args:
         response: The response.
@@ -288,7 +277,6 @@ def error_for(
         detail: The service's own message, for `ServiceError.detail`; ignored if it is not a string.
         hint: Our own explanation, added to the message.
         kind: The class of the error, if the caller knows it better than the status does.
-
     """
     status = response.status
     is_used_up = status == 429 and any(one.is_exhausted and (one.window or 0) >= _DAY for one in response.rate_limits)
@@ -322,8 +310,7 @@ def redact(text: str, provider: object) -> str:
 
 
 def retry_after(response: Response) -> float | None:
-    """
-    Return how many seconds the service wants us to wait; None if it does not say.
+    """Return how many seconds the service wants us to wait; None if it does not say.
 
     From ``Retry-After``; else, for 429, from the reset of the rate limit that is used up.
     """
@@ -346,8 +333,7 @@ def with_sites(query: SearchQuery) -> str:
 
 
 def with_extra(parameters: Mapping[str, Any], query: SearchQuery, *, join: str | None = None) -> dict[str, Any]:
-    """
-    Return the *parameters* that have a value, with the ``extra`` of *query*.
+    """Return the *parameters* that have a value, with the ``extra`` of *query*.
 
     What that sets in an object, or adds to a list, leaves the rest as it is, such as the query's own filters.
 
@@ -355,7 +341,6 @@ def with_extra(parameters: Mapping[str, Any], query: SearchQuery, *, join: str |
         parameters: The parameters of the service.
         query: The query.
         join: What joins the items of lists to a text, for a service that takes filters so: ``type:book,from:2026``.
-
     """
     merged: dict[str, Any] = _merge(drop_none(parameters), drop_none(query.extra))
     if join is None:
@@ -413,13 +398,11 @@ def as_number(value: Any) -> float | None:
 
 
 def parse_usage(record: Any, **units: str) -> dict[str, float]:
-    """
-    Return what a service says a call consumed, by unit: ``{"credits": 2.0}``. What is not a number is left out.
+    """Return what a service says a call consumed, by unit: ``{"credits": 2.0}``. What is not a number is left out.
 
     Args:
         record: An object of numbers by unit, or a list of objects with ``name`` and ``count``.
         units: Which keys of an object to take, each under our unit: ``credits="creditsUsed"``. By default all.
-
     """
     if isinstance(record, list):
         pairs = [(as_text(item.get("name")) or "", item.get("count")) for item in as_objects(record)]

@@ -1,5 +1,4 @@
-"""
-Countries and languages: from standard codes to the service's own, and refused here if the service has none.
+"""Countries and languages: from standard codes to the service's own, and refused here if the service has none.
 
 A provider lists what its service knows in class attributes, ``countries`` and ``languages``, which `codes` writes down
 compactly: ``languages = codes("de en pt=pt-pt pt-br ja=jp zh-hans zh-hant")``.
@@ -36,8 +35,8 @@ _REGIONAL_SCRIPTS = {
 
 
 def codes(text: str) -> Mapping[str, str]:
-    """
-    Return a table of codes that a service knows: ``codes("de en ja=jp")`` is ``{"de": "de", "en": "en", "ja": "jp"}``.
+    """Return a table of codes that a service knows: ``codes("de en ja=jp")`` is ``{"de": "de", "en": "en", "ja":
+    "jp"}``.
 
     Left of an equals sign is the standard code, right of it the service's; ``+`` in the latter is a space.
     """
@@ -46,8 +45,7 @@ def codes(text: str) -> Mapping[str, str]:
 
 
 def find_country(query: SearchQuery, provider: Provider) -> str | None:
-    """
-    Return the service's code for the country of *query*; None if the query names none.
+    """Return the service's code for the country of *query*; None if the query names none.
 
     Args:
         query: The query.
@@ -55,7 +53,6 @@ def find_country(query: SearchQuery, provider: Provider) -> str | None:
 
     Raises:
         UnsupportedOption: The service does not know the country.
-
     """
     if query.country is None:
         return None
@@ -68,8 +65,7 @@ def find_country(query: SearchQuery, provider: Provider) -> str | None:
 
 
 def find_language(query: SearchQuery, provider: Provider) -> str | None:
-    """
-    Return the service's code for the language of *query*; None if the query names none.
+    """Return the service's code for the language of *query*; None if the query names none.
 
     The query's country serves as the region of a tag without one: ``pt`` in ``BR`` is ``pt-BR``.
 
@@ -79,7 +75,6 @@ def find_language(query: SearchQuery, provider: Provider) -> str | None:
 
     Raises:
         UnsupportedOption: The service does not know the language.
-
     """
     if query.language is None:
         return None
@@ -91,8 +86,7 @@ def find_language(query: SearchQuery, provider: Provider) -> str | None:
 
 
 def match_language(tag: str, known: Mapping[str, str], *, country: str | None = None) -> str | None:
-    """
-    Return the value of the tag in *known* that fits *tag* best, as the lookup of RFC 4647 does, or None.
+    """Return the value of the tag in *known* that fits *tag* best, as the lookup of RFC 4647 does, or None.
 
     The language and its script always match: ``zh-TW`` and ``zh-Hant-HK`` are ``zh-hant`` and never ``zh-hans``, and
     ``sr-Latn`` is not ``sr``. The region matches if it can; otherwise the first entry with the same language wins.
@@ -101,7 +95,6 @@ def match_language(tag: str, known: Mapping[str, str], *, country: str | None = 
         tag: A BCP 47 tag, in any case.
         known: The service's code by BCP 47 tag.
         country: The region of a tag that has none, if known.
-
     """
     language, script, region = _parse(tag, (country or "").lower())
     best: tuple[int, str] | None = None

@@ -1,5 +1,4 @@
-"""
-What stands in the way of a page: challenges against robots, and pages that say nothing without scripts.
+"""What stands in the way of a page: challenges against robots, and pages that say nothing without scripts.
 
 The marks are those of the pages that vendors of bot protection serve instead of the page, not of the scripts that they
 add to every page.
@@ -104,15 +103,13 @@ _LINK = re.compile(r"\[([^\[\]]*+)\]\([^()\s]*+\)")  # linear: nothing that it r
 
 
 def find_challenge(response: Response, text: str | None = None) -> str | None:
-    """
-    Return who answers with a challenge against robots instead of the page, such as ``Cloudflare``, or None.
+    """Return who answers with a challenge against robots instead of the page, such as ``Cloudflare``, or None.
 
     A banner or a script of such a vendor in a page with content is not a challenge.
 
     Args:
         response: The response to a request for a page.
         text: The text of the page, if it was parsed: one with content is never a challenge, unless a header says so.
-
     """
     for header, value, name in _HEADERS:
         if value in (found := response.headers.get(header, "").lower()) and found:
@@ -139,15 +136,13 @@ def asks_for_scripts(text: str) -> bool:
 
 
 def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
-    """
-    Return whether a page has no content without running its scripts.
+    """Return whether a page has no content without running its scripts.
 
     Args:
         text: The text of the page, as Markdown. Asking for scripts, or to wait, is saying nothing, and so is
             a menu, headings and buttons, the names of a few pictures, or a few words around a main part that is empty.
         source: Its HTML.
         route: The fragment of its URL if its scripts are to show what that names: then it is another page.
-
     """
     if route and _SCRIPT.search(source[:_MOST_SOURCE]):
         return True
@@ -179,8 +174,7 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
 
 
 def asks_for_login(text: str, source: bytes, url: str = "", asked: str = "") -> bool:
-    """
-    Return whether a page asks for a login and says little else, or is where another site sends those without one.
+    """Return whether a page asks for a login and says little else, or is where another site sends those without one.
     Its *text* is Markdown, and it was *asked* for by that URL, before redirects.
     """
     is_elsewhere = bool(url and asked) and find_origin(url) != find_origin(asked) and _LOGIN.match(url) is not None

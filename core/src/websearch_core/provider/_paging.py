@@ -27,8 +27,8 @@ def collect_pages(
     limits: Limits | None = None,
     is_short: bool = False,
 ) -> Flow[SearchResponse]:
-    """
-    Request pages until the limit of *query* is reached, as `follow_pages` does, from a service that numbers its pages.
+    """Request pages until the limit of *query* is reached, as `follow_pages` does, from a service that numbers its
+    pages.
 
     If one page can have all results that the query asks for, and has fewer, another one is not paid for.
 
@@ -44,7 +44,6 @@ def collect_pages(
 
     Raises:
         UnsupportedOption: The page that the query names is beyond the results that the service has for one query.
-
     """
     known: Limits = getattr(provider, "limits", Limits()) if limits is None else limits
     most, largest = known.get("results"), known.get("results_per_request", query.limit)
@@ -79,8 +78,7 @@ def follow_pages(
     skip: int = 0,
     count: int | None = None,
 ) -> Flow[SearchResponse]:
-    """
-    Fetch page after page until enough results inside the domain filter are found, and make one response of them.
+    """Fetch page after page until enough results inside the domain filter are found, and make one response of them.
 
     It ends before that with the last page, with a page that has nothing new, after *max_pages*, and when a later page
     fails: then the results so far, which may be paid for, are kept, with a note, and the response is partial. Results
@@ -99,7 +97,6 @@ def follow_pages(
     Raises:
         WebSearchError: A page failed before there was any result beyond the first *skip*.
         UnsupportedOption: There was none in *max_pages* pages.
-
     """
     count = query.limit if count is None else count
     found: dict[str, SearchResult] = {}

@@ -1,5 +1,4 @@
-"""
-The ports: what a provider must be.
+"""The ports: what a provider must be.
 
 A provider is any object with a ``name`` that can search, read pages, or both; it inherits nothing. More attributes are
 optional: ``options``, the fields of a query that it supports besides ``text``, ``limit`` and ``extra``; ``topics``, the
@@ -27,8 +26,7 @@ Role = Literal["search", "read"]
 
 
 class Limits(TypedDict, total=False):
-    """
-    The limits that a service documents; others are left out.
+    """The limits that a service documents; others are left out.
 
     Args:
         results_per_request: Maximum number of results of one request.
@@ -40,7 +38,6 @@ class Limits(TypedDict, total=False):
         pages_per_request: Maximum number of pages that one call of `BatchReader.read_many` can have.
         requests_per_second: Maximum number of requests in a second, such as 0.5, for every plan and every key.
         concurrent: Maximum number of requests at a time, in the same way.
-
     """
 
     results_per_request: int
@@ -63,8 +60,7 @@ class SearchProvider(Protocol):
         ...
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """
-        Start a search.
+        """Start a search.
 
         Returns:
             A flow that returns the results.
@@ -72,7 +68,6 @@ class SearchProvider(Protocol):
         Raises:
             UnsupportedOption: The service does not support an option of the query.
             ServiceError: The service failed.
-
         """
         ...
 
@@ -86,8 +81,7 @@ class PageReader(Protocol):
         ...
 
     def read(self, url: str, /) -> Flow[Page]:
-        """
-        Start to read the page at *url*.
+        """Start to read the page at *url*.
 
         Returns:
             A flow that returns the whole page; the caller cuts out the part it needs.
@@ -95,7 +89,6 @@ class PageReader(Protocol):
         Raises:
             UnsafeURL: The URL may not be opened.
             ServiceError: The page or the reading service failed.
-
         """
         ...
 
@@ -104,15 +97,13 @@ class BatchReader(PageReader, Protocol):
     """A reader whose service reads many pages in one request; the method is optional for readers."""
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """
-        Start to read the pages at *urls*, which are at most ``limits["pages_per_request"]``, each only once.
+        """Start to read the pages at *urls*, which are at most ``limits["pages_per_request"]``, each only once.
 
         Returns:
             A flow that returns, for each URL in order, the whole page or its error.
 
         Raises:
             ServiceError: The service failed, so that none of the pages was read.
-
         """
         ...
 
@@ -176,12 +167,10 @@ def helps_after(provider: object) -> tuple[type[WebSearchError], ...]:
 
 
 def check_port(provider: object) -> None:
-    """
-    Check that *provider* is a provider, as far as possible without calling it.
+    """Check that *provider* is a provider, as far as possible without calling it.
 
     Raises:
         ConfigurationError: It is a class, has no name, or one of its methods is an ``async def``.
-
     """
     kind = provider.__name__ if isinstance(provider, type) else type(provider).__name__
     if isinstance(provider, type):

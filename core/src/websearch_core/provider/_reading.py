@@ -62,15 +62,13 @@ _MAX_DESCRIPTION = 1000
 def page_error(
     reader: PageReader, *, status: Any = None, kind: type[ServiceError] | None = None, detail: Any = None
 ) -> ServiceError:
-    """
-    Make the error for a page that a service could not read, even if the service's own answer is a success.
+    """Make the error for a page that a service could not read, even if the service's own answer is a success.
 
     Args:
         reader: The reader.
         status: The HTTP status that the page answered, if the service states it; anything but that is ignored.
         kind: The class of the error, if the caller knows it better than the status does. By default `Unavailable`.
         detail: The service's own message; ignored if it is not a string.
-
     """
     number = as_number(status) or 0
     status = int(number) if 400 <= number < 1000 else None
@@ -92,8 +90,7 @@ def as_links(value: Any) -> tuple[str, ...]:
 
 
 def check_response(response: Response, reader: PageReader, text: str | None = None, asked: str = "") -> None:
-    """
-    Check that a site answered with its page, for readers that open pages themselves.
+    """Check that a site answered with its page, for readers that open pages themselves.
 
     Args:
         response: The site's response, after redirects.
@@ -106,7 +103,6 @@ def check_response(response: Response, reader: PageReader, text: str | None = No
         AccessDenied: It needs a login or payment.
         PageNotFound: The page does not exist.
         ServiceError: Whatever else its status means, as `error_for` has it.
-
     """
     failed = response.status not in _SUCCESSES
     if not failed and text is None:
@@ -123,13 +119,11 @@ def check_response(response: Response, reader: PageReader, text: str | None = No
 
 
 def check_text(reader: PageReader, title: str, text: str) -> None:
-    """
-    Check that what a service returned as a page is one.
+    """Check that what a service returned as a page is one.
 
     Raises:
         Blocked: It is a challenge against robots.
         UnsupportedContent: It is empty.
-
     """
     if who := find_challenge_text(title, text):
         message = f"{reader.name} read failed: a challenge against robots by {who}"
@@ -139,14 +133,12 @@ def check_text(reader: PageReader, title: str, text: str) -> None:
 
 
 def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list[dict[str, Any] | None]:
-    """
-    Return the record of each of *urls*, or None: services answer in any order, and spell URLs differently.
+    """Return the record of each of *urls*, or None: services answer in any order, and spell URLs differently.
 
     Args:
         urls: The URLs, as they were sent.
         records: The decoded list; if one URL was sent, its first record belongs to it.
         key: Where the URL is in a record.
-
     """
     found: dict[str, dict[str, Any]] = {}
     items = as_objects(records)
@@ -183,8 +175,7 @@ def parse_page(
     site_name: Any = None,
     **facts: Any,
 ) -> Page:
-    """
-    Make a page of what a service says about it, leniently: a fact of another type than it should have is left out.
+    """Make a page of what a service says about it, leniently: a fact of another type than it should have is left out.
 
     Args:
         reader: The reader.
@@ -204,7 +195,6 @@ def parse_page(
         BadResponse: *text* is not a text.
         Blocked: It is a challenge against robots.
         UnsupportedContent: It is empty.
-
     """
     if not isinstance(text, str):
         raise unexpected_format(reader.name, "read")
@@ -233,15 +223,13 @@ def parse_pages(
     cost: float | None = None,
     usage: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Page | WebSearchError]:
-    """
-    Return what *parse* makes of each page of one request, or its error; the first page has the cost of all.
+    """Return what *parse* makes of each page of one request, or its error; the first page has the cost of all.
 
     Args:
         parse: Makes a page, such as with `parse_page`, of an item of each column.
         columns: The URLs, and what the service returned for each.
         cost: The cost of the request, in US dollars.
         usage: What it consumed, by unit.
-
     """
     pages: list[Page | WebSearchError] = []
     charge: dict[str, Any] = {"cost": cost, "usage": dict(usage)}
@@ -257,8 +245,7 @@ def parse_pages(
 def parse_response(
     reader: PageReader, response: Response, url: str, final_url: str, max_bytes: int, **options: Any
 ) -> Page:
-    """
-    Parse a page of any type that its site sent, for readers that open pages themselves; it takes time.
+    """Parse a page of any type that its site sent, for readers that open pages themselves; it takes time.
 
     Args:
         reader: The reader.
@@ -270,7 +257,6 @@ def parse_response(
 
     Raises:
         TooLarge: The response was cut, and its format cannot be read then.
-
     """
     from ..reading import read_bytes  # imports the parsers, which searches do without
 

@@ -25,14 +25,12 @@ Getter = str | tuple[str, ...] | Callable[[Mapping[str, Any]], Any]
 
 
 def plain_text(text: Any, markup: Markup = "highlights") -> str:
-    """
-    Turn a title or snippet into plain text, without invisible characters.
+    """Turn a title or snippet into plain text, without invisible characters.
 
     Args:
         text: The text; of any other type, it is empty.
         markup: What it has besides plain text, in which a tag or an entity is meant to be read: only ``highlights``,
             the marks around words of the query; also ``entities``, which are unescaped once; or it is ``html``.
-
     """
     if not isinstance(text, str):
         return ""
@@ -55,8 +53,7 @@ def parse_results(
     snippet_length: int | None = None,
     markup: Markup = "highlights",
 ) -> tuple[SearchResult, ...]:
-    """
-    Parse a service's list of results leniently: every item with a usable URL is a result.
+    """Parse a service's list of results leniently: every item with a usable URL is a result.
 
     Args:
         items: The decoded list.
@@ -77,7 +74,6 @@ def parse_results(
 
     Raises:
         BadResponse: It is not a list, or none of its items looks like a result.
-
     """
     if not isinstance(items, list):
         raise unexpected_format(provider)
@@ -116,8 +112,7 @@ def parse_results(
 
 
 def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[Any], tuple[str, ...]]:
-    """
-    Return the list of results of *body*, and a note if there is none: that is an empty answer, but an unusual one.
+    """Return the list of results of *body*, and a note if there is none: that is an empty answer, but an unusual one.
 
     Args:
         body: The object that holds the list; None if that is missing.
@@ -126,7 +121,6 @@ def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[A
 
     Raises:
         BadResponse: *body*, or what is at *key*, has another type, or there is an error instead.
-
     """
     items = body
     for name in key.split("."):
@@ -157,15 +151,13 @@ def join_names(value: Any, as_plain: Callable[[Any], str] = plain_text) -> str |
 def parse_images(
     items: Any, *, url: Getter = "url", description: Getter = "description", page_url: Getter = "page_url"
 ) -> tuple[Image, ...]:
-    """
-    Parse a service's list of images leniently; anything but a list has none.
+    """Parse a service's list of images leniently; anything but a list has none.
 
     Args:
         items: The decoded list, of URLs or of objects.
         url: Where the URL of the image is; items whose URL is not absolute http(s) are left out.
         description: Where the description is.
         page_url: Where the URL of the page with the image is.
-
     """
     find_url, find_description, find_page = map(_finder, (url, description, page_url))
     images: dict[str, Image] = {}

@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """
-    What a call costs by the list of prices of a service, as a program needs it.
+    """What a call costs by the list of prices of a service, as a program needs it.
 
     Only prices that the service publishes; leave out what is not known. What the service says it charged wins.
 
@@ -22,7 +21,6 @@ class Price:
         by_request: Each HTTP request costs that much, instead of a call.
         when: The options of the provider that this is the price for, such as ``{"search_depth": "advanced"}``. The
             first price that fits counts.
-
     """
 
     verb: Literal["search", "read"] | None = None
@@ -38,8 +36,7 @@ FREE = (Price(usd=0, credits=0),)
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """
-    Facts about a service, as the class attribute ``about`` of a provider.
+    """Facts about a service, as the class attribute ``about`` of a provider.
 
     They are the service's own claims. Prices and allowances change: `as_of` says when they were true.
 
@@ -53,7 +50,6 @@ class Service:
         compared: The SDK whose parameters ours were compared with, and when: ``exa-py 2.28.0, 2026-11-23``. If empty,
             they were compared with the pages in *api_urls*.
         terms: What its terms say about results: storing, showing, automated use.
-
     """
 
     api_urls: tuple[str, ...] = ()

@@ -25,8 +25,7 @@ Fetch = Callable[[str], Flow[tuple[Response, str]]]
 
 
 def add_transcripts(reader: PageReader, page: Page, response: Response, fetch: Fetch) -> Flow[Page]:
-    """
-    Return *page*, which was parsed from *response*, with the transcripts that it names, if the call wants them.
+    """Return *page*, which was parsed from *response*, with the transcripts that it names, if the call wants them.
 
     *fetch* requests a URL, and returns the response and where redirects led to. A transcript that cannot be read, or
     not in half of the time left, is a note.

@@ -64,12 +64,10 @@ def google_period(query: SearchQuery) -> list[str] | None:
 
 
 def google_years(query: SearchQuery, provider: Provider) -> dict[str, int]:
-    """
-    Return the period of *query* as Google Scholar's ``as_ylo`` and ``as_yhi``: it knows years only.
+    """Return the period of *query* as Google Scholar's ``as_ylo`` and ``as_yhi``: it knows years only.
 
     Raises:
         UnsupportedOption: The query has a ``time_range``.
-
     """
     if query.time_range:
         message = f"{provider.name} filters papers by after and before, in years"
@@ -87,8 +85,7 @@ def google_answer(body: dict[str, Any]) -> str | None:
 
 
 def google_authors(item: Mapping[str, Any]) -> Any:
-    """
-    Return the authors of a result of Google Scholar: a list of those with a profile, or the names in its line.
+    """Return the authors of a result of Google Scholar: a list of those with a profile, or the names in its line.
 
     The line is ``A Vaswani, N Shazeer - Advances in …, 2017 - publisher``.
     """
@@ -110,8 +107,8 @@ def search_google(
     find_items: Callable[[dict[str, Any], str], tuple[Any, bool | None]],
     find_images: Callable[[dict[str, Any]], tuple[Image, ...]],
 ) -> Flow[SearchResponse]:
-    """
-    Search Google, page by page until the limit is reached; if the query wants images, they are a search of their own.
+    """Search Google, page by page until the limit is reached; if the query wants images, they are a search of their
+    own.
 
     Args:
         query: The query.
@@ -120,7 +117,6 @@ def search_google(
         find_items: Takes an answer and the topic; returns the list of results in it, and whether there is another page.
             None: if the page is full.
         find_images: Takes the answer to a search for images.
-
     """
     check_options(query, provider)
     pictures = (yield from ask(query, "images", 0)) if query.images else {}

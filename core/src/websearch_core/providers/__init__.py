@@ -1,5 +1,4 @@
-"""
-The providers: their classes, and what is known about each.
+"""The providers: their classes, and what is known about each.
 
 ::
 

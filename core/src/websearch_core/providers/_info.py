@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderInfo:
-    """
-    One provider. The fields are what ``websearch providers --format json`` shows.
+    """One provider. The fields are what ``websearch providers --format json`` shows.
 
     Args:
         name: The name by which users choose it.
@@ -40,7 +39,6 @@ class ProviderInfo:
         secrets: Its settings that hold a key: all of them for a class without declared fields, which cannot say.
         limits: The limits that the service documents: see `websearch_core.provider.Limits`.
         about: Where to get a key, what it costs, and what its terms say: see `websearch_core.provider.Service`.
-
     """
 
     name: str
@@ -60,12 +58,10 @@ class ProviderInfo:
 
 
 def get(name: str) -> type | None:
-    """
-    Return the class of the provider *name*, or None if there is no such provider.
+    """Return the class of the provider *name*, or None if there is no such provider.
 
     Raises:
         ImportError: It belongs to another package, which cannot be imported.
-
     """
     try:
         return provider_class(name)
@@ -74,23 +70,20 @@ def get(name: str) -> type | None:
 
 
 def get_all(settings: Settings | None = None) -> list[ProviderInfo]:
-    """
-    Return all providers, sorted by name.
+    """Return all providers, sorted by name.
 
     Args:
         settings: Determine which are configured. None reads the environment and the settings files.
 
     Raises:
         ConfigurationError: The settings are invalid.
-
     """
     settings = settings or _load()
     return [_info(name, settings) for name in known()]
 
 
 def get_configured(settings: Settings | None = None) -> list[ProviderInfo]:
-    """
-    Return the providers that are ready to use, sorted by name. Takes and raises what `get_all` does.
+    """Return the providers that are ready to use, sorted by name. Takes and raises what `get_all` does.
 
     ``configured`` means that nothing is missing locally; only the service knows whether a key is valid.
     """
@@ -98,8 +91,7 @@ def get_configured(settings: Settings | None = None) -> list[ProviderInfo]:
 
 
 def get_default(settings: Settings | None = None, *, role: Role = "search") -> ProviderInfo:
-    """
-    Return the provider that `WebSearch` uses first if none is named.
+    """Return the provider that `WebSearch` uses first if none is named.
 
     Args:
         settings: Determine the choice. None reads the environment and the settings files.
@@ -108,7 +100,6 @@ def get_default(settings: Settings | None = None, *, role: Role = "search") -> P
     Raises:
         MissingKey: The settings name a provider that has no key.
         ConfigurationError: The settings are invalid.
-
     """
     from ..client._selection import Selection
 

@@ -1,5 +1,4 @@
-"""
-arXiv: preprints in physics, mathematics, computer science and neighbouring fields.
+"""arXiv: preprints in physics, mathematics, computer science and neighbouring fields.
 
 Works without a key. Finds papers that contain every word of the query. A query with a field in it, such as ``ti:"tidal
 bores" AND au:Ellersund``, is sent unchanged. arXiv asks for three seconds between requests, so pages are requested that
@@ -26,13 +25,11 @@ _UNBOUNDED = (date(1991, 1, 1), date(2100, 1, 1))  # arXiv began in 1991
 
 @kit.provider
 class ArXiv:
-    """
-    Searches arXiv.
+    """Searches arXiv.
 
     Args:
         base_url: Where the API is.
         pause: Seconds between one page of results and the next.
-
     """
 
     name = "arxiv"

@@ -1,5 +1,4 @@
-"""
-Brave Search: an independent index of the web.
+"""Brave Search: an independent index of the web.
 
 Needs a key, from ``BRAVE_API_KEY`` or ``BRAVE_SEARCH_API_KEY``. Domain filters are sent as an inline Goggle. A page has
 20 results, of news 50; a larger limit takes more requests, up to ten. ``images=True`` takes one more request. Brave
@@ -28,8 +27,7 @@ _NOT_IN_CONTEXT = ("images", "page", "safe_search", "topic")
 
 @kit.provider
 class Brave:
-    """
-    Searches with Brave.
+    """Searches with Brave.
 
     Args:
         api_key: Subscription token.
@@ -37,7 +35,6 @@ class Brave:
         extra_snippets: Also request up to five more excerpts of each page; they are its ``content``.
         goggles: A Goggle, which ranks and discards pages: its rules, or the URL that it is published at.
         llm_context: Search for passages instead of pages. Has no pages, topics, images or safe search.
-
     """
 
     name = "brave"

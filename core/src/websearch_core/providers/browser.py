@@ -1,5 +1,4 @@
-"""
-Built-in reader: renders a page with a browser that is installed here, from public addresses only.
+"""Built-in reader: renders a page with a browser that is installed here, from public addresses only.
 
 For pages that say nothing without running their scripts. It needs Chromium, Chrome or Edge, and no package. Everything
 that the browser sends, the page's scripts, frames, workers and sockets included, goes through our proxy, which
@@ -35,8 +34,7 @@ from ..errors import ConfigurationError
 
 @kit.provider
 class Browser:
-    """
-    Reads pages with a browser.
+    """Reads pages with a browser.
 
     Args:
         browser_path: The program of a Chromium, Chrome or Edge. Unset: the first that is found.
@@ -51,7 +49,6 @@ class Browser:
         screenshot: Add ``screenshot.png`` to `Page.files`: the whole page, up to 16,000 pixels.
         pdf: Add ``page.pdf``: the page as it would be printed.
         dom: Add ``dom.html``: the elements of the page after its scripts ran, without what it links to.
-
     """
 
     name = "browser"

@@ -1,5 +1,4 @@
-"""
-Crawl4AI: renders pages with its own browser, in this process or on your own server.
+"""Crawl4AI: renders pages with its own browser, in this process or on your own server.
 
 With ``base_url``, it asks a Crawl4AI server, which needs its token from version 0.9 on: ``CRAWL4AI_API_TOKEN``. Such a
 server may run inside your network, so the address of a page is checked here first; where the page's scripts then go is
@@ -34,15 +33,13 @@ _FIT = {
 
 @kit.provider
 class Crawl4ai:
-    """
-    Reads pages with Crawl4AI.
+    """Reads pages with Crawl4AI.
 
     Args:
         base_url: A Crawl4AI server, such as ``http://localhost:11235``. Unset: the library.
         api_key: The token of the server.
         content: Crawl4AI's ``fit`` Markdown, of the main part of the page, or all of it, ``raw``.
         max_length: Maximum characters of the Markdown that the library may return; the rest is cut.
-
     """
 
     name = "crawl4ai"

@@ -1,5 +1,4 @@
-"""
-Crossref: the registry of DOIs, with the titles, authors and many abstracts of scholarly works.
+"""Crossref: the registry of DOIs, with the titles, authors and many abstracts of scholarly works.
 
 Works without a key. Set an email address as the ``contact`` of `Http`, or ``WEB_SEARCH_HTTP_CONTACT``: Crossref then
 serves you from its faster "polite" pool, and can contact you before it blocks you. ``api_key`` is the token of
@@ -20,13 +19,11 @@ _HEADING = re.compile(r"<(jats:)?title>\s*(?:abstract|summary)[.:]?\s*</(?:jats:
 
 @kit.provider
 class Crossref:
-    """
-    Searches the works that Crossref knows.
+    """Searches the works that Crossref knows.
 
     Args:
         api_key: Token of Metadata Plus; optional.
         base_url: Where the API is.
-
     """
 
     name = "crossref"

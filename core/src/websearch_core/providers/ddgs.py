@@ -1,5 +1,4 @@
-"""
-DDGS: the results of several search engines that have no API, gathered by the library ``ddgs``.
+"""DDGS: the results of several search engines that have no API, gathered by the library ``ddgs``.
 
 Needs ``pip install "websearch-core[ddgs]"``, and no key. The library reads the pages that DuckDuckGo, Brave, Yahoo,
 Startpage, Mojeek and others have for people, with its own HTTP client that resembles a browser. It uses neither the
@@ -54,15 +53,13 @@ _MAX_PAGES = 5
 
 @kit.provider
 class Ddgs:
-    """
-    Searches with the library ddgs.
+    """Searches with the library ddgs.
 
     Args:
         backend: The engines to use, such as ``duckduckgo,brave``; ``auto`` leaves the choice to the library.
         proxy: A proxy: ``http://...``, ``socks5h://...``; unset, the one in ``DDGS_PROXY``.
         ca_file: A PEM file of certificates to trust instead of the usual ones, such as those of the proxy.
         timeout: Seconds to wait for an engine.
-
     """
 
     name = "ddgs"

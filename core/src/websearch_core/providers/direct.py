@@ -1,5 +1,4 @@
-"""
-Built-in reader: fetches a page, from public addresses only, and turns it into Markdown.
+"""Built-in reader: fetches a page, from public addresses only, and turns it into Markdown.
 
 No service, no key, no JavaScript. It follows redirects itself, so that every hop passes the guard, and sends no cookies
 or referrer, and credentials only to an origin that has some. A page that only forwards its visitors (``<meta
@@ -63,8 +62,7 @@ _MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 @kit.provider
 class Direct:
-    """
-    Reads pages without a service.
+    """Reads pages without a service.
 
     Args:
         max_bytes: How many bytes of a page to read, after decompression. A longer page is cut, with a note. A cut PDF
@@ -84,7 +82,6 @@ class Direct:
             the same origin and says what the page says. One more request for each such page.
         processes: How many pages of one `WebSearch`, or of one of its tenants, are parsed at a time, and the maximum
             number of these processes for them; twice as many for all. Unset: the number of cores, at most 8.
-
     """
 
     name = "direct"

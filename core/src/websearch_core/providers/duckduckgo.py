@@ -1,5 +1,4 @@
-"""
-DuckDuckGo: its HTML pages for browsers without JavaScript; it often blocks programs.
+"""DuckDuckGo: its HTML pages for browsers without JavaScript; it often blocks programs.
 
 https://html.duckduckgo.com/html/
 
@@ -48,13 +47,11 @@ _MAX_PAGES = 5
 
 @kit.provider
 class DuckDuckGo:
-    """
-    Searches with DuckDuckGo.
+    """Searches with DuckDuckGo.
 
     Args:
         base_url: Where its HTML pages are.
         pause: Seconds between one page of results and the next.
-
     """
 
     name = "duckduckgo"

@@ -1,5 +1,4 @@
-"""
-Exa: search by meaning, and the contents of pages.
+"""Exa: search by meaning, and the contents of pages.
 
 At most 100 results; no paging. A snippet is made of the highlights: passages of the page that answer the query.
 ``text=True`` returns the text of every page too, and ``summary=True`` a summary, which costs extra. A date filter
@@ -56,8 +55,7 @@ _FAILURES: dict[str, type[ServiceError]] = {
 
 @kit.provider
 class Exa:
-    """
-    Searches and reads with Exa.
+    """Searches and reads with Exa.
 
     Args:
         api_key: From https://dashboard.exa.ai/api-keys.
@@ -70,7 +68,6 @@ class Exa:
         text: Return the text of each page, as Markdown.
         summary: Return a summary of each page; costs extra.
         max_age_hours: Fetch a page again if Exa's copy is older than this: 0 always, -1 never. None lets Exa decide.
-
     """
 
     name = "exa"

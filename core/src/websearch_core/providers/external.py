@@ -1,5 +1,4 @@
-"""
-External: any service that answers a search with JSON, by declaration alone.
+"""External: any service that answers a search with JSON, by declaration alone.
 
 Your settings say how it is asked, and where its answer has what. A settings file that was merely found cannot declare a
 service. The declaration is checked when a provider is made of it; what an answer lacks is an empty field. JSON is
@@ -27,8 +26,7 @@ _Path = Annotated[str, Field(pattern=r"^([^.\s]+(\.[^.\s]+)*)?$")]
 
 @kit.provider
 class External:
-    """
-    Searches with a service that you declare.
+    """Searches with a service that you declare.
 
     A path names what is inside objects: ``data.items``. Those of a result's fields begin at the result.
 
@@ -50,7 +48,6 @@ class External:
         author: The path of its author.
         score: The path of its score.
         answer: The path of a direct answer.
-
     """
 
     name = "external"

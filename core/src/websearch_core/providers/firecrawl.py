@@ -1,5 +1,4 @@
-"""
-Firecrawl: web search and scraping, as a service or on your own server.
+"""Firecrawl: web search and scraping, as a service or on your own server.
 
 ``keyless=True`` uses the small free allowance per address for callers without a key. Your own server needs no key: set
 ``base_url`` (``FIRECRAWL_API_URL``). It may run inside your network, so the address of a page is then checked here
@@ -52,8 +51,7 @@ _KINDS: dict[str, type[ServiceError]] = {  # by the words of the error, or its c
 
 @kit.provider
 class Firecrawl:
-    """
-    Searches and reads with Firecrawl.
+    """Searches and reads with Firecrawl.
 
     Args:
         api_key: Starts with ``fc-``.
@@ -67,7 +65,6 @@ class Firecrawl:
         max_age: Fetch a page again if the copy is older than this, in milliseconds; 0 always. None is two days.
         headers: Headers to send to the sites of pages that are read.
         wait_for: Wait before reading a page, in milliseconds.
-
     """
 
     name = "firecrawl"

@@ -1,5 +1,4 @@
-"""
-GitHub: repositories, code and issues.
+"""GitHub: repositories, code and issues.
 
 Works without a token for repositories and issues, ten times a minute; with one, from ``GITHUB_TOKEN`` or ``GH_TOKEN``,
 thirty times. Code needs a token. ``topic="code"`` searches code if there is a token, and repositories otherwise;
@@ -24,14 +23,12 @@ _DATES: dict[_Kind, str] = {"repositories": "pushed", "issues": "created"}
 
 @kit.provider
 class GitHub:
-    """
-    Searches GitHub.
+    """Searches GitHub.
 
     Args:
         api_key: A token; optional, except for code. It needs no permissions for what is public.
         base_url: Where the API is; for GitHub Enterprise Server, ``https://HOST/api/v3``.
         kind: What to search; unset, the topic of the query decides.
-
     """
 
     name = "github"

@@ -1,5 +1,4 @@
-"""
-Hacker News: stories and comments of the forum for programmers and founders, searched by Algolia.
+"""Hacker News: stories and comments of the forum for programmers and founders, searched by Algolia.
 
 Works without a key. A story that has no URL of its own, and a comment, lead to their page on Hacker News. The score of
 a result is its points. Algolia returns at most 1000 results of a query; a shared address may send 10,000 requests an
@@ -20,14 +19,12 @@ _TAGS = {"story": "story", "comment": "comment", "any": "(story,comment)"}
 
 @kit.provider
 class HackerNews:
-    """
-    Searches Hacker News.
+    """Searches Hacker News.
 
     Args:
         base_url: Where the API is.
         kind: What to search: stories, comments, or any of them.
         sort: The most relevant first, or the newest.
-
     """
 
     name = "hackernews"

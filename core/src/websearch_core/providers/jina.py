@@ -1,5 +1,4 @@
-"""
-Jina: turns a URL into Markdown, rendering JavaScript, and searches the web.
+"""Jina: turns a URL into Markdown, rendering JavaScript, and searches the web.
 
 Reading works without a key for about twenty pages a minute; ``JINA_API_KEY`` raises that. Jina reports a missing page
 as a success with a warning; here it is an error, as are a CAPTCHA instead of the page and a page without text. Jina
@@ -45,8 +44,7 @@ _WARNINGS = {
 
 @kit.provider
 class Jina:
-    """
-    Reads and searches with Jina.
+    """Reads and searches with Jina.
 
     Args:
         api_key: Starts with ``jina_``; optional for reading.
@@ -59,7 +57,6 @@ class Jina:
         remove_selector: Leave out the parts of pages that this CSS selector matches.
         wait_for: Wait until a page has something that this CSS selector matches.
         read_results: Also read every result of a search.
-
     """
 
     name = "jina"

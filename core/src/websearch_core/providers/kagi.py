@@ -1,5 +1,4 @@
-"""
-Kagi: a search engine that its users pay for.
+"""Kagi: a search engine that its users pay for.
 
 Version 1 of the API. ``topic`` ``news`` searches news; images are a separate search, and cost as much as another one.
 Safe search is either on or off. Domain filters are a lens, Kagi's word for a narrowed search; a region prefers its
@@ -38,13 +37,11 @@ _FAILURES: dict[str, type[ServiceError]] = {"timeout": TimedOut, "not_found": Pa
 
 @kit.provider
 class Kagi:
-    """
-    Searches and reads with Kagi.
+    """Searches and reads with Kagi.
 
     Args:
         api_key: From https://kagi.com/api/keys.
         base_url: Where the API is.
-
     """
 
     name = "kagi"

@@ -1,5 +1,4 @@
-"""
-Keenable: a search engine for agents, and pages as Markdown.
+"""Keenable: a search engine for agents, and pages as Markdown.
 
 Compared with its SDK, ``keenable`` 0.1.1 of 2026-08, on 2026-11-23. Works without a key, with a limit by the hour for
 each address; a used-up one is `QuotaExhausted`. The number of results cannot be set, and there are no further pages.
@@ -18,13 +17,11 @@ from websearch_core.provider._results import take_results
 
 @kit.provider
 class Keenable:
-    """
-    Searches and reads with Keenable.
+    """Searches and reads with Keenable.
 
     Args:
         api_key: From https://keenable.ai/console. None uses the free allowance.
         base_url: Where the API is.
-
     """
 
     name = "keenable"

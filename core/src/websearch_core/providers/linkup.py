@@ -1,5 +1,4 @@
-"""
-Linkup: web search for agents, and pages as Markdown.
+"""Linkup: web search for agents, and pages as Markdown.
 
 No paging; results have neither a date nor a score. Linkup reports that nothing was found as an error, which is an empty
 answer here, and an empty account with the status for "too fast".
@@ -34,8 +33,7 @@ _FAILURES: dict[str, type[ServiceError]] = {
 
 @kit.provider
 class Linkup:
-    """
-    Searches and reads with Linkup.
+    """Searches and reads with Linkup.
 
     Args:
         api_key: From https://app.linkup.so.
@@ -43,7 +41,6 @@ class Linkup:
         depth: ``fast`` takes keywords, ``standard`` any text; ``deep`` takes several steps, and costs ten times more.
         include_answer: Return an answer with its sources, instead of search results; costs slightly more.
         render_js: Run the scripts of a page before reading it; costs five times as much.
-
     """
 
     name = "linkup"

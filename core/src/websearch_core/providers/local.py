@@ -1,5 +1,4 @@
-"""
-Local: an index of your own pages and folders, made with ``websearch index``.
+"""Local: an index of your own pages and folders, made with ``websearch index``.
 
 The index is one SQLite file (FTS5), made with ``websearch index PATH_OR_URL ...`` or with `websearch_core.index`. Its
 path is ``WEB_SEARCH_INDEX``, or by default a file in the user's data folder. Words match their inflected forms, also in
@@ -42,12 +41,10 @@ def _default_path() -> Path:
 
 @kit.provider
 class Local:
-    """
-    Searches and reads indexed pages.
+    """Searches and reads indexed pages.
 
     Args:
         path: The index file.
-
     """
 
     name = "local"

@@ -1,5 +1,4 @@
-"""
-Marginalia: a search engine for the small, text-heavy and non-commercial part of the web.
+"""Marginalia: a search engine for the small, text-heavy and non-commercial part of the web.
 
 Without a key it uses the shared key ``public``, which is often over its limit. Your own key comes by email, free
 for non-commercial use; it is read from ``MARGINALIA_API_KEY``. Results are under CC BY-NC-SA 4.0, unless you buy a
@@ -15,13 +14,11 @@ from websearch_core import provider as kit
 
 @kit.provider
 class Marginalia:
-    """
-    Searches with Marginalia.
+    """Searches with Marginalia.
 
     Args:
         api_key: Optional; the key that all callers without one share is often over its limit.
         base_url: Where the API is.
-
     """
 
     name = "marginalia"

@@ -1,5 +1,4 @@
-"""
-Mojeek: an independent index of the web, without tracking.
+"""Mojeek: an independent index of the web, without tracking.
 
 Mojeek takes the key only in the URL. Pages of a country or in a language are preferred, but others are not left out. It
 searches one domain or all; blocked domains become ``-site:`` in the query. Errors have status 200, and a message that
@@ -28,13 +27,11 @@ _KINDS: dict[str, type[ServiceError]] = {
 
 @kit.provider
 class Mojeek:
-    """
-    Searches with Mojeek.
+    """Searches with Mojeek.
 
     Args:
         api_key: From Mojeek.
         base_url: Where the API is.
-
     """
 
     name = "mojeek"

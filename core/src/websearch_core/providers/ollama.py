@@ -1,5 +1,4 @@
-"""
-Ollama: the web search that its cloud offers to accounts, and the texts of pages.
+"""Ollama: the web search that its cloud offers to accounts, and the texts of pages.
 
 Compared with its SDK, ``ollama`` 0.6.3, and the page of its API on 2026-11-23. It runs at ollama.com whichever server
 runs the models, and needs a key of an account, which may be a free one. A search has no filters and at most ten
@@ -22,13 +21,11 @@ _MAX_RESULTS = 10
 
 @kit.provider
 class Ollama:
-    """
-    Searches and reads with Ollama's web search.
+    """Searches and reads with Ollama's web search.
 
     Args:
         api_key: From https://ollama.com/settings/keys.
         base_url: Where the API is.
-
     """
 
     name = "ollama"

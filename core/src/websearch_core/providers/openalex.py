@@ -1,5 +1,4 @@
-"""
-OpenAlex: an open catalogue of scholarly works, with abstracts.
+"""OpenAlex: an open catalogue of scholarly works, with abstracts.
 
 A free key, from ``OPENALEX_API_KEY``, has a daily allowance of about 1000 searches; without a key there is a tenth of
 that for each address. OpenAlex takes the key only in the URL. It reports what each search cost and what is left of the
@@ -20,13 +19,11 @@ from websearch_core.provider._http import as_json, find_message
 
 @kit.provider
 class OpenAlex:
-    """
-    Searches the works that OpenAlex knows.
+    """Searches the works that OpenAlex knows.
 
     Args:
         api_key: Optional, but without one the allowance is small.
         base_url: Where the API is.
-
     """
 
     name = "openalex"

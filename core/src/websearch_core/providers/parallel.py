@@ -1,5 +1,4 @@
-"""
-Parallel: search with dense extracts for agents, and the contents of pages.
+"""Parallel: search with dense extracts for agents, and the contents of pages.
 
 The extracts, in Markdown, become the ``content`` of a result. No paging, and no way to end a period with ``before``. If
 a query has both allowed and blocked domains, the blocked ones are filtered out here. Parallel knows only some
@@ -31,15 +30,13 @@ _FAILURES: dict[str, type[ServiceError]] = {
 
 @kit.provider
 class Parallel:
-    """
-    Searches and reads with Parallel.
+    """Searches and reads with Parallel.
 
     Args:
         api_key: From https://platform.parallel.ai.
         base_url: Where the API is.
         mode: ``turbo``, ``fast`` and ``basic`` are quicker, ``advanced`` is more thorough. None is Parallel's default.
         max_chars_total: Maximum length of all extracts of a search together, in characters. None lets Parallel decide.
-
     """
 
     name = "parallel"

@@ -1,5 +1,4 @@
-"""
-Perplexity Search: the ranked results behind Perplexity's answers, with long extracts and without a written answer.
+"""Perplexity Search: the ranked results behind Perplexity's answers, with long extracts and without a written answer.
 
 At most 20 results; no paging. Perplexity takes either allowed or blocked domains, at most 20 of them; other blocked
 ones are filtered out here. ``topic`` ``academic`` searches papers, ``finance`` filings with the SEC.
@@ -28,15 +27,13 @@ _MEANINGS: dict[int, type[ServiceError]] = {451: AuthenticationError}  # a key f
 
 @kit.provider
 class Perplexity:
-    """
-    Searches with Perplexity.
+    """Searches with Perplexity.
 
     Args:
         api_key: Starts with ``pplx-``.
         base_url: Where the API is.
         max_tokens: Maximum length of all extracts together, in tokens.
         max_tokens_per_page: Maximum length of the extracts of one page, in tokens.
-
     """
 
     name = "perplexity"

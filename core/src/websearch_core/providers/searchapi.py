@@ -1,5 +1,4 @@
-"""
-SearchApi: the results of Google, as JSON.
+"""SearchApi: the results of Google, as JSON.
 
 A page has ten results and is one search of the plan; ``topic`` ``news`` searches Google News, ``academic`` Google
 Scholar. Images are a separate search, and count as one. Domain filters become ``site:`` in the query. An answer without
@@ -31,13 +30,11 @@ _KINDS: dict[str, type[ServiceError]] = {**dict.fromkeys(_USED_UP, QuotaExhauste
 
 @kit.provider
 class SearchApi:
-    """
-    Searches with SearchApi.
+    """Searches with SearchApi.
 
     Args:
         api_key: From https://www.searchapi.io.
         base_url: Where the API is.
-
     """
 
     name = "searchapi"

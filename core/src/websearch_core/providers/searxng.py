@@ -1,5 +1,4 @@
-"""
-SearXNG: your own metasearch server.
+"""SearXNG: your own metasearch server.
 
 Needs ``base_url``, from ``SEARXNG_URL``, ``SEARXNG_BASE_URL`` or ``SEARX_HOST``. JSON is off by default and answered
 with 403: add ``json`` under ``search: formats:`` in the server's ``settings.yml``. Public servers discourage programs
@@ -40,8 +39,7 @@ _REASONS = frozenset({
 
 @kit.provider
 class SearXNG:
-    """
-    Searches with a SearXNG server.
+    """Searches with a SearXNG server.
 
     Args:
         base_url: Where the server is, with its path if it has one.
@@ -49,7 +47,6 @@ class SearXNG:
         auth: How to send them: as a ``bearer`` token, or as ``basic`` authentication with a key ``user:password``.
         key_header: The header to send the key in, as it is, instead of ``Authorization``.
         engines: The engines to use, and no others; if empty, the server chooses.
-
     """
 
     name = "searxng"

@@ -1,5 +1,4 @@
-"""
-Semantic Scholar: a search engine for scholarly papers, with abstracts and summaries of one sentence.
+"""Semantic Scholar: a search engine for scholarly papers, with abstracts and summaries of one sentence.
 
 Works without a key, but all callers without one share a small rate and are often refused. A free key comes from
 ``SEMANTIC_SCHOLAR_API_KEY`` or ``S2_API_KEY``, and allows one request a second. At most 1000 results. Words with a
@@ -19,13 +18,11 @@ _FIELDS = "title,url,abstract,tldr,authors,publicationDate,year,venue,citationCo
 
 @kit.provider
 class SemanticScholar:
-    """
-    Searches the papers that Semantic Scholar knows.
+    """Searches the papers that Semantic Scholar knows.
 
     Args:
         api_key: Optional, but requests without one are often refused.
         base_url: Where the API is.
-
     """
 
     name = "semanticscholar"

@@ -1,5 +1,4 @@
-"""
-SerpApi: the results of Google, as JSON.
+"""SerpApi: the results of Google, as JSON.
 
 SerpApi takes the key only in the URL. A page has ten results and is one search of the plan; ``topic`` ``news`` searches
 Google News, ``academic`` Google Scholar. Images are a separate search, and count as one. Domain filters become
@@ -39,15 +38,13 @@ _KINDS: dict[str, type[ServiceError]] = {
 
 @kit.provider
 class SerpApi:
-    """
-    Searches with SerpApi.
+    """Searches with SerpApi.
 
     Args:
         api_key: From https://serpapi.com/manage-api-key.
         base_url: Where the API is.
         engine: What to search with; ``google_light`` is faster, and has less besides the results.
         location: Search Google as from this place, such as ``Austin, Texas, United States``.
-
     """
 
     name = "serpapi"

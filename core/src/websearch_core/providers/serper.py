@@ -1,5 +1,4 @@
-"""
-Serper: the results of Google, as JSON.
+"""Serper: the results of Google, as JSON.
 
 ``topic`` ``news`` searches Google News, ``academic`` Google Scholar, which has no time filter. A page has ten results
 and costs a credit; images are a separate search, and cost another. Domain filters become ``site:`` in the query. Serper
@@ -21,13 +20,11 @@ _ENDPOINTS = {"general": "search", "news": "news", "academic": "scholar", "image
 
 @kit.provider
 class Serper:
-    """
-    Searches with Serper.
+    """Searches with Serper.
 
     Args:
         api_key: From https://serper.dev/api-keys.
         base_url: Where the API is.
-
     """
 
     name = "serper"

@@ -1,5 +1,4 @@
-"""
-Stack Exchange: questions of Stack Overflow and its 180 sister sites, with the text of the question.
+"""Stack Exchange: questions of Stack Overflow and its 180 sister sites, with the text of the question.
 
 Works without a key for 300 requests a day from one address; a free key, from ``STACKEXCHANGE_API_KEY``, allows 10,000.
 The service takes it only in the URL. ``site`` chooses the site. If the service asks for a pause before the next page,
@@ -29,15 +28,13 @@ _HOUR = 3600
 
 @kit.provider
 class StackExchange:
-    """
-    Searches Stack Overflow, or another site of Stack Exchange.
+    """Searches Stack Overflow, or another site of Stack Exchange.
 
     Args:
         api_key: Optional; raises the daily number of requests.
         base_url: Where the API is.
         site: The site: ``stackoverflow``, ``superuser``, ``math``, or a domain such as ``askubuntu.com``.
         sort: The order of the results.
-
     """
 
     name = "stackexchange"

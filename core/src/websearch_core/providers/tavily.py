@@ -1,5 +1,4 @@
-"""
-Tavily: search and page extraction for agents; ``keyless=True`` uses a small free allowance.
+"""Tavily: search and page extraction for agents; ``keyless=True`` uses a small free allowance.
 
 ``keyless=True`` uses the small free allowance per address for callers without a key
 (https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a country boosts its pages but does not
@@ -31,8 +30,7 @@ _LONG_WINDOWS = {"hour", "day", "week", "month"}
 
 @kit.provider
 class Tavily:
-    """
-    Searches and reads with Tavily.
+    """Searches and reads with Tavily.
 
     Args:
         api_key: Starts with ``tvly-``.
@@ -46,7 +44,6 @@ class Tavily:
         auto_parameters: Let Tavily choose the depth and more by the query; may cost double.
         exact_match: Only pages with the quoted phrases of the query.
         include_favicon: Also request the icon of each site, which is in ``raw``.
-
     """
 
     name = "tavily"

@@ -1,5 +1,4 @@
-"""
-Wayback Machine: the last archived copy of a page that is gone, or that refuses to be read.
+"""Wayback Machine: the last archived copy of a page that is gone, or that refuses to be read.
 
 Works without a key. Use it as the last of several readers: ``reader="direct,wayback"``. It asks the Internet Archive
 for the last copy that was not an error, fetches that as it was archived, and reads it with the built-in reader. A note
@@ -28,14 +27,12 @@ _MEANINGS: dict[int, type[ServiceError]] = {404: PageNotFound, 410: PageNotFound
 
 @kit.provider
 class Wayback:
-    """
-    Reads archived copies of pages.
+    """Reads archived copies of pages.
 
     Args:
         base_url: Where the archive is.
         until: Read the last copy that was made up to this day; unset, the last of all.
         max_bytes: How many bytes of a page to read, after decompression.
-
     """
 
     name = "wayback"
@@ -97,8 +94,7 @@ class Wayback:
         return stamp, original
 
     def _fetch(self, stamp: str, original: str) -> kit.Flow[tuple[kit.Response, str, str]]:
-        """
-        Fetch a copy, and return also its time and the URL of its page.
+        """Fetch a copy, and return also its time and the URL of its page.
 
         The archive redirects to the copy that is nearest in time, and to that of the page that the site redirected to.
         """

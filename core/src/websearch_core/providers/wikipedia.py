@@ -1,5 +1,4 @@
-"""
-Wikipedia: the articles of the encyclopedia, in the language of the query.
+"""Wikipedia: the articles of the encyclopedia, in the language of the query.
 
 Works without a key. Wikimedia refuses programs that do not say who runs them: set the ``contact`` of `Http`, or
 ``WEB_SEARCH_HTTP_CONTACT``. The query's language chooses the Wikipedia. ``base_url`` may be any
@@ -32,12 +31,10 @@ _KINDS: dict[str, type[ServiceError]] = {
 
 @kit.provider
 class Wikipedia:
-    """
-    Searches Wikipedia.
+    """Searches Wikipedia.
 
     Args:
         base_url: The wiki, if the query has no language.
-
     """
 
     name = "wikipedia"

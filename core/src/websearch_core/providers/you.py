@@ -1,5 +1,4 @@
-"""
-You.com: web search with several extracts of each page, and the contents of pages.
+"""You.com: web search with several extracts of each page, and the contents of pages.
 
 ``keyless=True`` uses the free allowance of about a hundred searches a day per address; reading needs a key. A page has
 up to 100 results, and there are ten. News that You.com adds to an answer come after its web results; it cannot search
@@ -26,8 +25,7 @@ _PAGES = 10
 
 @kit.provider
 class You:
-    """
-    Searches and reads with You.com.
+    """Searches and reads with You.com.
 
     Args:
         api_key: From https://you.com/platform/api-keys.
@@ -37,7 +35,6 @@ class You:
         livecrawl: Also return the text of every result; costs extra, and needs a key.
         max_age: Fetch a page again if the copy is older than this, in seconds; 0 always. None is any age.
         boost_domains: Rank results from these domains higher. Has no effect with ``allowed_domains``.
-
     """
 
     name = "you"

@@ -1,5 +1,4 @@
-"""
-Convert bytes to a `Page`: its text as Markdown.
+"""Convert bytes to a `Page`: its text as Markdown.
 
 `read_bytes` detects the type of the bytes and reads them. `Excerpt` takes a part of a long page: a window, the passages
 for a query, or the places of a phrase. Nothing here uses the network, and only the errors of this library are raised,
@@ -39,8 +38,7 @@ def read_bytes(
     processes: int | None = None,
     cut: str = "",
 ) -> Page:
-    """
-    Read a whole page of any type.
+    """Read a whole page of any type.
 
     Args:
         data: The bytes of the page.
@@ -65,7 +63,6 @@ def read_bytes(
         BadResponse: The other process crashed on this page, or had too little memory for it.
         TimedOut: The page was not read within the time allowed.
         ConfigurationError: *isolate* is ``True``, and no other process can be started.
-
     """
     options: ReadingOptions = {"links": links, "comments": comments, "reviews": reviews}
     try:

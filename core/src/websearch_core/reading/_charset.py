@@ -1,5 +1,4 @@
-"""
-Decode the bytes of a page as browsers do.
+"""Decode the bytes of a page as browsers do.
 
 Tried in this order: a byte order mark, the charset of the HTTP header, the charset that the page declares in its first
 4096 bytes, UTF-8 if the bytes are valid UTF-8, windows-1252. Labels are looked up in the table of the Encoding standard
@@ -123,8 +122,8 @@ class Transcoded(NamedTuple):
 
 
 def decode(data: bytes, content_type: str | None = None, *, markup: bool = True, most: int | None = None) -> Decoded:
-    """
-    Decode at most *most* characters of a page, which may end in the middle of one. Never raises, and takes linear time.
+    """Decode at most *most* characters of a page, which may end in the middle of one. Never raises, and takes linear
+    time.
 
     If it is *markup*, a ``<meta charset>`` or an XML declaration counts too.
     """

@@ -1,5 +1,4 @@
-"""
-Detect the media type of a body from its first kilobyte, since headers can be wrong or missing.
+"""Detect the media type of a body from its first kilobyte, since headers can be wrong or missing.
 
 A subset of the rules that browsers follow: https://mimesniff.spec.whatwg.org/
 """
@@ -110,8 +109,7 @@ def declared(content_type: str | None) -> str | None:
 
 
 def named(media_type: str) -> str:
-    """
-    Return *media_type* if it is a known one, else its kind, for errors and notes.
+    """Return *media_type* if it is a known one, else its kind, for errors and notes.
 
     A server can put whole sentences into a media type that it invents.
     """
@@ -152,8 +150,7 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
 
 
 def _look_into_archive(data: bytes) -> str | None:
-    """
-    Return the kind of an archive by the names in its directory.
+    """Return the kind of an archive by the names in its directory.
 
     An archive inside it, which may be stored unpacked, does not count. Only if the directory is missing, as that of a
     file that was cut, the first part that any header names decides.

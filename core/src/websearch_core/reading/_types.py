@@ -1,5 +1,4 @@
-"""
-The types of documents that can be read, besides HTML: one declaration each.
+"""The types of documents that can be read, besides HTML: one declaration each.
 
 A new type is a declaration here, and a reader in ``_documents``; CONTRIBUTING.md shows both.
 """
@@ -155,8 +154,7 @@ def find_type(media_type: str, url: str) -> DocumentType | None:
 
 
 def find_media_type(path: str) -> str | None:
-    """
-    Return the media type of a file, by the end of its *path*; None if that says nothing.
+    """Return the media type of a file, by the end of its *path*; None if that says nothing.
 
     Not as `mimetypes` does, which depends on tables of the machine.
     """

@@ -1,5 +1,4 @@
-"""
-Load settings: from arguments, else the environment, else files, else the defaults.
+"""Load settings: from arguments, else the environment, else files, else the defaults.
 
 The first file is the one that ``WEB_SEARCH_CONFIG`` names, else the nearest ``websearch.toml`` or ``[tool.websearch]``
 table of a ``pyproject.toml``, from the working directory up to the root of the project. The second one, with lower
@@ -82,8 +81,7 @@ _NO_OPTIONS: Any = {}
 
 
 class Settings(BaseModel):
-    """
-    The settings, including the options of providers and layers.
+    """The settings, including the options of providers and layers.
 
     ``Settings(provider="brave", timeout=5)`` has these values and the defaults alone; `load` also reads the environment
     and the files. Either can be passed on: ``WebSearch(settings=...)``.
@@ -98,7 +96,6 @@ class Settings(BaseModel):
 
     Raises:
         ConfigurationError: A value is wrong; the message names the setting, and never shows the value.
-
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -137,13 +134,11 @@ class Settings(BaseModel):
 
     @classmethod
     def load(cls, **explicit: object) -> Settings:
-        """
-        Load the settings; those of *explicit* that are not None win.
+        """Load the settings; those of *explicit* that are not None win.
 
         Raises:
             ConfigurationError: A value is wrong, or in a file that may not set it; the message names the file, its line
                 and the setting, or the variable, and never shows the value.
-
         """
         tables = read_files()
         places = [_as_place(_given(explicit)), read_environment(cls.model_fields), *map(_as_place, tables)]
@@ -153,15 +148,13 @@ class Settings(BaseModel):
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """
-        Return the settings of *mapping* and the defaults, without a look at the environment or any file.
+        """Return the settings of *mapping* and the defaults, without a look at the environment or any file.
 
         It may have any shape that a settings file may have, such as ``{"webSearch": {"tavily": {"apiKey": "..."}}}`` or
         ``{"enabled": True, "provider": "searxng", "url": "http://localhost:8888"}``.
 
         Raises:
             ConfigurationError: A name or value is wrong.
-
         """
         if not isinstance(mapping, Mapping):
             raise ConfigurationError(f"settings: must be a mapping, not {type(mapping).__name__}")

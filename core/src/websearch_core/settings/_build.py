@@ -1,5 +1,4 @@
-"""
-Build a provider from options of several sources, and let none of them abuse another.
+"""Build a provider from options of several sources, and let none of them abuse another.
 
 A key is combined with a `BaseUrl` only if the source of the URL is trusted, or is also the source of the key. A found
 settings file may set only fields annotated with `FoundFile`.
@@ -53,8 +52,7 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
 
 
 def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
-    """
-    Raise an error for options that are wrong, or that a found file may not set, in use or not.
+    """Raise an error for options that are wrong, or that a found file may not set, in use or not.
 
     A class without declared fields gets none from a found file, since its options may do anything.
     """

@@ -33,8 +33,7 @@ def read_text(path: Path) -> str:
 
 
 def parse(text: str, path: Path) -> dict[str, Any]:
-    """
-    Return the table that *text* is, in the format that the name of *path* says: TOML, unless JSON or YAML.
+    """Return the table that *text* is, in the format that the name of *path* says: TOML, unless JSON or YAML.
 
     Raise `ConfigurationError` if it is not that format, or not a table, or PyYAML is missing.
     """

@@ -1,5 +1,4 @@
-"""
-The settings of several places: read those of the environment, check what each place sets, and merge them.
+"""The settings of several places: read those of the environment, check what each place sets, and merge them.
 
 A place is what one source sets: the arguments, the environment, or a file.
 """
@@ -40,8 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 def read_environment(fields: Mapping[str, Any]) -> Place:
-    """
-    Return what the environment sets: each of the *fields* and of their parts by `name_variable`.
+    """Return what the environment sets: each of the *fields* and of their parts by `name_variable`.
 
     Raise `ConfigurationError` if a variable that should hold JSON does not, or its name has changed.
     """

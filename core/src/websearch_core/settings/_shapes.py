@@ -1,5 +1,4 @@
-"""
-Turn the shapes that settings are written in into one.
+"""Turn the shapes that settings are written in into one.
 
 Ours is flat names, and tables for what has parts: a setting, a provider, a layer::
 

@@ -1,5 +1,4 @@
-"""
-Where settings come from, and how far each source is trusted: find the settings files, and read them.
+"""Where settings come from, and how far each source is trusted: find the settings files, and read them.
 
 Arguments, the environment, a file that ``WEB_SEARCH_CONFIG`` names and the user's own file are trusted. A file that was
 only *found*, in the working directory or above it, is not: the author of that folder wrote it.
@@ -93,8 +92,7 @@ class Table:
 
 
 def read_files() -> list[Table]:
-    """
-    Return the settings of each file that applies, in order of precedence.
+    """Return the settings of each file that applies, in order of precedence.
 
     These are the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the working directory upwards, and
     the user's own file. In a running event loop, which reading would block, they are as they were when last read: at
@@ -140,8 +138,8 @@ def _user_folder() -> Path | None:
 
 
 def user_file() -> Path | None:
-    """
-    Return the path of the user's own file: the one that exists, else that of a new one; None if the user has no home.
+    """Return the path of the user's own file: the one that exists, else that of a new one; None if the user has no
+    home.
 
     Several, in different formats, are a `ConfigurationError`.
     """

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Timeout:
-    """
-    How long a call may take: ``WebSearch(timeout=Timeout(search=5, read=60))``.
+    """How long a call may take: ``WebSearch(timeout=Timeout(search=5, read=60))``.
 
     Each is one deadline, with all retries, redirects and fallbacks.
 
@@ -50,7 +49,6 @@ class Timeout:
 
     Raises:
         ConfigurationError: One is not a number above 0.
-
     """
 
     search: Annotated[float, Field(gt=0), FoundFile(at_most=120)] = 15.0
@@ -69,8 +67,7 @@ if not TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Http:
-    """
-    How requests are sent: ``WebSearch(http=Http(verify=context))``.
+    """How requests are sent: ``WebSearch(http=Http(verify=context))``.
 
     Args:
         client: Your own ``httpx.Client`` for services. Pages never go through it.
@@ -90,7 +87,6 @@ class Http:
     Raises:
         ConfigurationError: *verify* is not an ``SSLContext``, or a client is not of the right kind. What is wrong with
             the last four shows when the `WebSearch` is made. No message shows a secret.
-
     """
 
     client: HTTPClient | None = None

@@ -1,5 +1,4 @@
-"""
-Test agents without the web, and providers without a server.
+"""Test agents without the web, and providers without a server.
 
 `FakeWeb` is a web of your own: it searches and reads, and remembers what it was asked::
 

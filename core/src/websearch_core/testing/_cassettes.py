@@ -1,5 +1,4 @@
-"""
-Cassettes without keys, on top of vcrpy.
+"""Cassettes without keys, on top of vcrpy.
 
 Headers are kept by allow-list, so nothing that identifies a client or a user is stored: no key, cookie, user agent or
 address. Keys are also removed from queries, JSON bodies and whatever a server repeats.
@@ -32,8 +31,7 @@ _MARK = "REDACTED"
 
 @contextmanager
 def use_cassette(path: Path, record_mode: str = "none") -> Iterator[Any]:
-    """
-    Replay the HTTP exchanges on the cassette at *path* in this block, or record them.
+    """Replay the HTTP exchanges on the cassette at *path* in this block, or record them.
 
     Args:
         path: The YAML file.
@@ -42,7 +40,6 @@ def use_cassette(path: Path, record_mode: str = "none") -> Iterator[Any]:
 
     Raises:
         ConfigurationError: vcrpy is not installed.
-
     """
     try:
         import vcr  # type: ignore[import-untyped]

@@ -78,8 +78,7 @@ _GARBAGE = [b"", b"<html><p>Log in", b"[]", b"null", b'"x"', b'{"results": 3}', 
 
 
 def search_checks(provider: SearchProvider, *, some: Response, none: Response, markup: bool = True) -> list[Check]:
-    """
-    Return the promises of a search provider that uses HTTP.
+    """Return the promises of a search provider that uses HTTP.
 
     Args:
         provider: The provider, made with the key `SECRET` if it takes one.
@@ -87,7 +86,6 @@ def search_checks(provider: SearchProvider, *, some: Response, none: Response, m
         none: A response of its service without results.
         markup: Whether the service may send HTML in titles and snippets. False for plain text, in which ``<code>`` is
             a word.
-
     """
     search = partial(_search, provider)
 
@@ -114,14 +112,12 @@ def search_checks(provider: SearchProvider, *, some: Response, none: Response, m
 
 
 def read_checks(reader: PageReader, *, some: Response, later: Sequence[Response] = ()) -> list[Check]:
-    """
-    Return the promises of a page reader that uses HTTP.
+    """Return the promises of a page reader that uses HTTP.
 
     Args:
         reader: The reader, made with the key `SECRET` if it takes one.
         some: A response that contains a page.
         later: The responses after *some*, for a reader that needs several.
-
     """
     url = "https://page.example/a?b=c"
 

@@ -28,8 +28,7 @@ _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 
 @dataclass(eq=False)
 class FakeWeb:
-    """
-    A web for tests: a provider that searches and reads what you give it, and remembers what it was asked.
+    """A web for tests: a provider that searches and reads what you give it, and remembers what it was asked.
 
     ::
 
@@ -58,7 +57,6 @@ class FakeWeb:
         queries: The text of each search, in order; a retry is a search of its own.
         searches: The whole queries, with their options.
         urls: The URL of each page that was read, in order.
-
     """
 
     options: ClassVar[frozenset[str]] = frozenset(SearchQuery.model_fields) - {"text", "limit", "extra", "unsupported"}
@@ -100,8 +98,7 @@ class FakeWeb:
 
     @contextmanager
     def replace_providers(self) -> Iterator[FakeWeb]:
-        """
-        Be every provider that is chosen by name, or by default, in this block.
+        """Be every provider that is chosen by name, or by default, in this block.
 
         So code that makes its own ``WebSearch("tavily")`` can be tested as it is, if it does so inside the block.
         Objects that are passed as providers stay what they are.

@@ -34,12 +34,10 @@ class Outcome(Generic[_T]):
 
 
 def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
-    """
-    Run *flow* to its end with prepared *answers*. A `Call` is executed if no answers are left.
+    """Run *flow* to its end with prepared *answers*. A `Call` is executed if no answers are left.
 
     Raises:
         AssertionError: The flow needs more answers, or ended before all were used.
-
     """
     flow = _run_shared(flow)
     waiting = list(answers)

@@ -96,8 +96,7 @@ def _answer(response: Response) -> Callable[[Request], Response]:
 
 
 def corrupt(response: Response) -> Iterator[tuple[str, Response]]:
-    """
-    Yield copies of *response*, each with one value that is missing or wrong, and in front of it what is wrong.
+    """Yield copies of *response*, each with one value that is missing or wrong, and in front of it what is wrong.
 
     A body that is not JSON is cut at many places, and has each of its parts left out.
     """

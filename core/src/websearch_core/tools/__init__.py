@@ -1,5 +1,4 @@
-"""
-What models see: two tools, the same in every framework. This is what an integration is built on.
+"""What models see: two tools, the same in every framework. This is what an integration is built on.
 
 `WebTools` is both tools without a framework: it validates what a model sends, and returns what the model is shown and
 what the program keeps. An integration translates its framework's types: ``DESCRIPTIONS`` and the schemas

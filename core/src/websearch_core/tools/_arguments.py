@@ -34,8 +34,7 @@ _MAX_NAMED = 5  # domains that a description lists
 
 
 def _simplify(schema: dict[str, Any], cls: type[Arguments]) -> None:
-    """
-    Leave out of a schema what costs a model's context, what it may not send, and what a strict mode refuses.
+    """Leave out of a schema what costs a model's context, what it may not send, and what a strict mode refuses.
 
     OpenAI's refuses defaults and lengths, and Anthropic's refuses bounds. They are in the descriptions, and validated.
     """
@@ -61,8 +60,7 @@ copyreg.pickle(_Picklable, _reduce)
 
 
 class Arguments(BaseModel, metaclass=_Picklable):
-    """
-    The arguments of a tool.
+    """The arguments of a tool.
 
     Models send ``null``, an empty text or a number as text; all of them are understood.
     """
@@ -121,8 +119,7 @@ _TimeRange = Annotated[Literal["all", "day", "week", "month", "year"], BeforeVal
 
 
 class SearchArguments(Arguments):
-    """
-    The arguments of ``web_search``.
+    """The arguments of ``web_search``.
 
     A model is not shown the last two: ``blocked_domains`` is understood if it is sent, and ``ignored`` names what was
     sent although the developer has fixed it. It is shown either ``query`` or ``queries``.
@@ -180,8 +177,7 @@ def search_arguments(
     allowed_domains: tuple[str, ...],
     several: bool,
 ) -> type[SearchArguments]:
-    """
-    Return the arguments of a ``web_search`` that a developer has restricted.
+    """Return the arguments of a ``web_search`` that a developer has restricted.
 
     The *limit* is then also the usual number of results; None means the default of both. With *several*, there are
     ``queries`` instead of a ``query``.

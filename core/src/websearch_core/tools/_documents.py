@@ -14,14 +14,12 @@ Put: TypeAlias = Callable[[T, Page | WebSearchError], T]
 
 
 class PlainDocument(NamedTuple):
-    """
-    A document, without a framework.
+    """A document, without a framework.
 
     Args:
         id: The URL of the result, or of the page after redirects.
         text: What was read of the page, or else what the search said about it.
         metadata: Flat plain values, the same in every framework.
-
     """
 
     id: str
@@ -42,8 +40,7 @@ def make_document(result: None = None, *, page: Page) -> PlainDocument: ...
 
 
 def make_document(result: SearchResult | None = None, page: Page | WebSearchError | None = None) -> PlainDocument:
-    """
-    Make a document from a result, its page, or both.
+    """Make a document from a result, its page, or both.
 
     It depends on the result and the page alone, not on when they were found, so what is indexed twice stays the same.
 
@@ -55,7 +52,6 @@ def make_document(result: SearchResult | None = None, page: Page | WebSearchErro
         The document. Its metadata has the facts of `page_metadata`, overridden by those of `result_metadata`;
         ``source``, the same as ``url``; ``requested_url`` if a page that nobody searched for was redirected;
         ``read_error``, the code of an error.
-
     """
     from ..render import page_metadata, result_metadata  # imported here: making a tool does not need it
 
@@ -80,8 +76,8 @@ def find_source(metadata: Mapping[str, Any]) -> str | None:
 def put_pages(
     documents: Sequence[T], urls: Sequence[str | None], pages: Sequence[Page | WebSearchError], put: Put[T]
 ) -> list[T]:
-    """
-    Put what was read of pages into documents. Of several from one page, the first stays: they would all say the same.
+    """Put what was read of pages into documents. Of several from one page, the first stays: they would all say the
+    same.
 
     The *documents* are sorted, best first; the *urls* are what `find_source` returned for each. *pages* are those of
     the documents that have a URL, or their errors, and *put* returns a document with its page, or with its error.

@@ -30,8 +30,7 @@ _PASSAGES = 2_000  # characters of the passages for a query: docs/measured/bench
 
 
 class SearchDefaults(SearchOptions, total=False):
-    """
-    The options that every search of a tool has: those of `WebSearch.search`.
+    """The options that every search of a tool has: those of `WebSearch.search`.
 
     Args:
         read_top: How many of the first results to read, in parallel: instead of their snippets, the model gets the
@@ -39,7 +38,6 @@ class SearchDefaults(SearchOptions, total=False):
         passage_length: Maximum number of characters of these passages per page; 1,500 by default.
         unsupported: ``note`` if a search may leave out options that the provider does not support, and note them;
             otherwise they are an error when the tool is made.
-
     """
 
     read_top: int
@@ -70,12 +68,10 @@ class SearchCall:
 
 @dataclass(frozen=True)
 class FixedOptions:
-    """
-    The options that every search and every page of the tools has.
+    """The options that every search and every page of the tools has.
 
     A model can change none of them, except that it can ask for fewer results than ``limit``, for some of the
     ``allowed_domains``, for more ``blocked_domains``, and for another length of a page.
-
     """
 
     search: Mapping[str, Any] = field(default_factory=dict)  # what was given of `SearchDefaults`, here or before
@@ -130,8 +126,7 @@ class FixedOptions:
         return FixedOptions.of(*own, usual=here) if any(own) else here
 
     def search_call(self, asked: SearchArguments) -> SearchCall:
-        """
-        Combine the arguments of a model with these options.
+        """Combine the arguments of a model with these options.
 
         An option that the provider does not support is left out with a note: a model can go on.
         """
@@ -157,8 +152,7 @@ class FixedOptions:
         return SearchCall(options, tuple(notes), tuple(filters))
 
     def page_options(self, asked: PageArguments, web: WebSearch) -> ReadOptions:
-        """
-        Return the arguments of `WebSearch.read` for the part of a page that a model requested.
+        """Return the arguments of `WebSearch.read` for the part of a page that a model requested.
 
         A model cannot raise the limit in tokens. For a query, the usual length is that of about 500 tokens of passages:
         a page that would fit whole is not what was asked for.
@@ -189,8 +183,7 @@ class FixedOptions:
 
 
 def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[CommonArguments, dict[str, Any]]:
-    """
-    Split the arguments of a class into those of the `WebSearch` behind it and its *own*.
+    """Split the arguments of a class into those of the `WebSearch` behind it and its *own*.
 
     Args:
         given: The arguments that the class was given.
@@ -199,7 +192,6 @@ def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[Com
     Raises:
         ConfigurationError: One is unknown. If it is an option of a search or of a page, or the name that another
             library has for one, the message has the line to write.
-
     """
     common = CommonArguments.__annotations__
     check_arguments(given, [*common, *own], find_home)

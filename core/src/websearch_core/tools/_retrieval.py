@@ -33,8 +33,7 @@ OnError: TypeAlias = Literal["raise", "skip"]
 
 @dataclass(frozen=True)
 class Retrieval:
-    """
-    A search that returns documents.
+    """A search that returns documents.
 
     Args:
         web: The `WebSearch` to search and read with.
@@ -49,7 +48,6 @@ class Retrieval:
 
     Raises:
         InvalidOption: An argument is wrong.
-
     """
 
     web: WebSearch
@@ -67,12 +65,10 @@ class Retrieval:
         check_read_options(self.read_options, refused=OF_CALL)
 
     def retrieve(self, query: str, k: int | None = None) -> list[PlainDocument]:
-        """
-        Return the documents for *query*, at most *k*.
+        """Return the documents for *query*, at most *k*.
 
         Raises:
             WebSearchError: The search failed, as `WebSearch.search` explains.
-
         """
         results = self.web.search(query, **self._options(k)).results
         pages = self.web.read_many(self._urls(results), **self._part(query))
@@ -104,8 +100,7 @@ class Retrieval:
 
 @dataclass(frozen=True)
 class Passages:
-    """
-    Replaces the texts of documents by the passages of their pages that answer a query.
+    """Replaces the texts of documents by the passages of their pages that answer a query.
 
     Args:
         web: The `WebSearch` to read with.
@@ -113,7 +108,6 @@ class Passages:
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-
     """
 
     web: WebSearch
@@ -126,15 +120,13 @@ class Passages:
     def replace(
         self, documents: Sequence[T], metadata: Sequence[Mapping[str, Any]], query: str, put: Put[T]
     ) -> list[T]:
-        """
-        Replace the texts; pages are read concurrently, and of several documents from one page, the first stays.
+        """Replace the texts; pages are read concurrently, and of several documents from one page, the first stays.
 
         Args:
             documents: The documents, best first.
             metadata: That of each: its ``source`` or ``url`` is the page. Without one, a document stays as it is.
             query: What the passages should answer.
             put: Returns a document with the text of its page, or with the error that it could not be read.
-
         """
         urls = [find_source(one) for one in metadata]
         return put_pages(documents, urls, self.web.read_many(filter(None, urls), **self._part(query)), put)
@@ -153,8 +145,7 @@ class Passages:
 
 @dataclass(frozen=True)
 class Loading:
-    """
-    Loads pages as documents, 16 at a time, when they are requested.
+    """Loads pages as documents, 16 at a time, when they are requested.
 
     Args:
         web: The `WebSearch` to read with.
@@ -165,7 +156,6 @@ class Loading:
 
     Raises:
         InvalidOption: An argument is wrong.
-
     """
 
     web: WebSearch
@@ -179,8 +169,7 @@ class Loading:
         _with_limit(self.read_options)
 
     def load(self, urls: str | Sequence[str]) -> Iterator[PlainDocument]:
-        """
-        Load pages.
+        """Load pages.
 
         Args:
             urls: One absolute http(s) URL, or several.
@@ -188,7 +177,6 @@ class Loading:
         Raises:
             InvalidOption: It is neither.
             WebSearchError: As *on_error* says.
-
         """
         for some in _split(list_urls(urls)):
             yield from self._finish(self.web.read_many(some, **_with_limit(self.read_options)))

@@ -40,8 +40,8 @@ Configurable: TypeAlias = Sequence[str] | Mapping[str, str | Collection[str]]
 
 
 class Tenants:
-    """
-    Makes the `WebSearch` of each run from what the developer lets a run configure; else it is a `ConfigurationError`.
+    """Makes the `WebSearch` of each run from what the developer lets a run configure; else it is a
+    `ConfigurationError`.
 
     Args:
         web: The developer's `WebSearch`, or None.
@@ -50,7 +50,6 @@ class Tenants:
             found, or of ``provider`` and ``reader`` to those that it may choose among; by default, the ones that
             *arguments* name. None can redirect a key or open the guard: ``base_url`` and ``internal`` are not among
             them.
-
     """
 
     def __init__(self, web: WebSearch | None, arguments: CommonArguments, configurable: Configurable = ()) -> None:
@@ -90,8 +89,7 @@ class Tenants:
             raise ConfigurationError(f"{unknown[0]}: not in `configurable`{hint}")
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """
-        Return the options that a run sets, by their names.
+        """Return the options that a run sets, by their names.
 
         Each is looked up under its key with two underscores before it, then under the key itself.
         """
@@ -107,8 +105,8 @@ class Tenants:
         return found
 
     def find(self, options: Mapping[str, Any]) -> WebSearch:
-        """
-        Return the `WebSearch` for the *options* of a run: the same one for the same options, as long as it is in use.
+        """Return the `WebSearch` for the *options* of a run: the same one for the same options, as long as it is in
+        use.
 
         Raise `MissingKey` if the run chose a provider without a key for it, and yours was not lent to it, and
         `ConfigurationError` if an option is wrong; neither message shows a key.

@@ -13,8 +13,7 @@ _MAX_RUNS = 10_000  # counted at the same time; the one that was used least rece
 
 
 class Uses:
-    """
-    Counts the calls of each run, of one tool or of several together.
+    """Counts the calls of each run, of one tool or of several together.
 
     *most* is the maximum number of calls; None allows any number.
     """
@@ -38,8 +37,8 @@ class Uses:
         self._start()
 
     def count(self, run: Hashable) -> None:
-        """
-        Count a call of *run*; one that fails later counts, too. If it has no more, `BudgetExceeded` tells the model so.
+        """Count a call of *run*; one that fails later counts, too. If it has no more, `BudgetExceeded` tells the model
+        so.
 
         The run is its name, or an object that lives as long as the run, and is not kept if it need not be.
         """

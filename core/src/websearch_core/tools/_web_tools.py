@@ -36,8 +36,7 @@ _PATIENCE = 5.0  # seconds; a model that waits longer for a service could have a
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """
-    What a framework knows about the run that a tool is called in.
+    """What a framework knows about the run that a tool is called in.
 
     Args:
         name: What identifies the run, for ``max_uses`` and for the budget of a run: a name, or a hashable object that
@@ -48,7 +47,6 @@ class Run:
         sources: The sources that the conversation has numbers for already, as stored by the program.
         shares: Whether what was found outside of any conversation may be opened in this one, too.
         forgets: Why what the conversation found may be unknown here, for the refusal of a URL: a part of a sentence.
-
     """
 
     name: Hashable = None
@@ -64,8 +62,7 @@ _NO_RUN = Run()
 
 
 class WebTools:
-    """
-    The tools ``web_search`` and ``open_page``, for any framework.
+    """The tools ``web_search`` and ``open_page``, for any framework.
 
     ::
 
@@ -97,7 +94,6 @@ class WebTools:
         InvalidOption: One of the options is unknown or wrong.
         UnsupportedOption: The provider does not support one, and ``unsupported`` is not ``note``.
         ConfigurationError: An argument is invalid, or *web* was given together with its arguments.
-
     """
 
     def __init__(
@@ -144,8 +140,7 @@ class WebTools:
         return self._fixed.arguments(base, several=self.several)
 
     def search(self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
-        """
-        Search the web for a model.
+        """Search the web for a model.
 
         Args:
             arguments: What the model sent, validated or not.
@@ -154,7 +149,6 @@ class WebTools:
         Raises:
             WebSearchError: An argument is wrong, the run has no more calls, or the service failed. `as_error` and
                 `websearch_core.render.render_error` make a text for the model from it.
-
         """
         asked = self._validate(self.search_arguments(), arguments)
         with self._begin(run) as (web, fixed):
@@ -179,12 +173,10 @@ class WebTools:
         return self._show_results(asked, list(map(call.finish, answers)), run, web, fixed)
 
     def open_page(self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
-        """
-        Read a page for a model, with the arguments of `search`.
+        """Read a page for a model, with the arguments of `search`.
 
         Raises:
             WebSearchError: As in `search`; or the URL may not be opened, or the page cannot be read.
-
         """
         asked = self._validate(PageArguments, arguments)
         with self._begin(run, asked) as (web, fixed):
@@ -205,14 +197,12 @@ class WebTools:
         return self._tenants.read(given)
 
     def check_run_options(self, options: Mapping[str, Any]) -> None:
-        """
-        Check the options that a run is to set, before it begins.
+        """Check the options that a run is to set, before it begins.
 
         Raises:
             ConfigurationError: One is not in ``configurable``, or its value is wrong; the message shows no key.
             InvalidOption: An option of a search or of a page is wrong.
             MissingKey: The run chose a provider without a key for it.
-
         """
         self._tenants.check_names(options)
         self._fixed.of_run(self._tenants.find(options).settings.domains, options)
@@ -312,8 +302,7 @@ def _list_queries(asked: SearchArguments) -> list[str]:
 
 
 def as_error(error: Exception, what: str) -> WebSearchError:
-    """
-    Return *error* if it is one of this library; for a bug, log its traceback and return an error in its place.
+    """Return *error* if it is one of this library; for a bug, log its traceback and return an error in its place.
 
     Neither repeats the text of the exception, which may quote a key. *what* failed is named, such as ``web_search``.
     """

@@ -1,5 +1,4 @@
-"""
-The scripts that are run inside a page, in a world of their own.
+"""The scripts that are run inside a page, in a world of their own.
 
 They see the page's elements, and nothing that its own scripts replace. They are installed on first use, and again after
 the page has moved on to another document.

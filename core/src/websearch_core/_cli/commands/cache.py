@@ -18,8 +18,7 @@ def cache(
     ] = "stats",
     form: TextOrJson = "text",
 ) -> None:
-    """
-    Show how full the cache of answers and pages is, or empty it.
+    """Show how full the cache of answers and pages is, or empty it.
 
     It is the one that the settings name, else the file in your cache folder.
     """

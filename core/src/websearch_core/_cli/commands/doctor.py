@@ -34,8 +34,7 @@ def doctor(
     ] = False,
     form: TextOrJson = "text",
 ) -> None:
-    """
-    Try the configured providers, and say what is wrong.
+    """Try the configured providers, and say what is wrong.
 
     Each gets one small real call, which may cost as much as a search. With --live, the servers of the other providers
     are called too, without a key.

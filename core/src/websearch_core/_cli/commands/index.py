@@ -35,8 +35,7 @@ def index(
     internal: Internal = None,
     form: TextOrJson = "text",
 ) -> None:
-    """
-    Index folders and web sites for the provider 'local'.
+    """Index folders and web sites for the provider 'local'.
 
     A site is crawled along its links, within the origin of the URL and as far as its robots.txt allows.
     """

@@ -25,8 +25,7 @@ def providers(
     ] = None,
     form: TextOrJson = "text",
 ) -> None:
-    """
-    List the providers, and what each needs.
+    """List the providers, and what each needs.
 
     With names: where to get a key, what it costs, and which options it has. Never shows keys.
     """

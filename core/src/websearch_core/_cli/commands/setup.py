@@ -18,8 +18,7 @@ _NAME = 14  # the width of a provider's name
 
 
 def setup() -> None:
-    """
-    Choose a provider, give its key, and write your settings.
+    """Choose a provider, give its key, and write your settings.
 
     Both are tried first. The key goes into the keyring of the system if there is one, else into the file, which only
     you can read then. What else is in the file stays as it is.

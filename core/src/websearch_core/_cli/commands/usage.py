@@ -40,8 +40,7 @@ def usage(
     ] = None,
     form: TextOrJson = "text",
 ) -> None:
-    """
-    Show what calls have used: calls, credits and dollars.
+    """Show what calls have used: calls, credits and dollars.
 
     A budget counts them. Costs are what the services said they charged, else estimates by their lists of prices.
     """

@@ -11,14 +11,12 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class CacheStats:
-    """
-    How full a cache is.
+    """How full a cache is.
 
     Args:
         entries: How many answers and pages it holds.
         size: Their bytes.
         location: Where they are.
-
     """
 
     entries: int
@@ -27,8 +25,7 @@ class CacheStats:
 
 
 class CacheBackend(Protocol):
-    """
-    Keeps the entries of a `Cache`. Its methods block, are called in threads, and several at a time.
+    """Keeps the entries of a `Cache`. Its methods block, are called in threads, and several at a time.
 
     What they raise never fails a call: it is logged, and the cache is left alone for a while.
     """

@@ -1,5 +1,4 @@
-"""
-What HTTP says about a page: for how long it holds, and how to ask whether it has changed (RFC 9110 and 9111).
+"""What HTTP says about a page: for how long it holds, and how to ask whether it has changed (RFC 9110 and 9111).
 
 The cache is a private one in the sense of RFC 9111, since its entries belong to one tenant: ``private`` pages are kept,
 and ``s-maxage`` and ``proxy-revalidate`` do not count. What a site says only shortens the times of the `Cache`.

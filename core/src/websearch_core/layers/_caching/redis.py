@@ -17,8 +17,7 @@ _TIMEOUT = 0.25  # seconds; parameters of the URL win
 
 
 class RedisBackend:
-    """
-    Keeps entries in Redis, which bounds them by its own ``maxmemory`` and by their age.
+    """Keeps entries in Redis, which bounds them by its own ``maxmemory`` and by their age.
 
     The URL is what redis-py reads: https://redis.readthedocs.io/en/stable/connections.html#redis.Redis.from_url.
     """

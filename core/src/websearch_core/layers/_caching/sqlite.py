@@ -37,8 +37,7 @@ class NotACacheError(Exception):
 
 
 class SQLiteBackend:
-    """
-    Keeps entries in one file, with a write-ahead log, so that a process that is killed leaves it whole.
+    """Keeps entries in one file, with a write-ahead log, so that a process that is killed leaves it whole.
 
     The file is made when it is first needed, readable for its owner only. Of entries that take more than *max_bytes*,
     the oldest ones go first. A damaged file without the mark of a cache is moved aside only if *may_replace*.

@@ -40,8 +40,7 @@ def default_path() -> Path:
 
 
 class Store:
-    """
-    Keeps entries in a backend. If that fails, it is logged once, and left alone for a while.
+    """Keeps entries in a backend. If that fails, it is logged once, and left alone for a while.
 
     A file that another user may change is an error: `UnsafeFile`.
     """

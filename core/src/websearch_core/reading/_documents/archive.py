@@ -1,5 +1,4 @@
-"""
-Unpack archives of XML safely: a few kilobytes can unpack to gigabytes, or to XML that takes minutes to convert.
+"""Unpack archives of XML safely: a few kilobytes can unpack to gigabytes, or to XML that takes minutes to convert.
 
 So only text is unpacked, within limits, and longer text is cut where it remains XML. Pictures, fonts and the like stay
 as empty parts, so that converters do not miss them.
@@ -51,12 +50,11 @@ class Unpacked(NamedTuple):
 
 
 def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
-    """
-    Unpack the parts of an archive that are text, with at most *max_tags* tags together; errors name its *media_type*.
+    """Unpack the parts of an archive that are text, with at most *max_tags* tags together; errors name its
+    *media_type*.
 
     Raises:
         UnsupportedContent: The archive is damaged, encrypted or too large.
-
     """
     if data.count(b"PK\x01\x02") > _MAX_PARTS:
         raise UnsupportedContent(f"{media_type} with more than {_MAX_PARTS} parts")
@@ -108,8 +106,8 @@ def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 
 def _as_utf8(content: bytes, media_type: str) -> bytes:
-    """
-    Return XML in UTF-8 that declares no other encoding: its tags are counted in bytes, and a parser must see the same.
+    """Return XML in UTF-8 that declares no other encoding: its tags are counted in bytes, and a parser must see the
+    same.
 
     XML in an encoding in which these files do not come is `UnsupportedContent`.
     """
@@ -129,8 +127,7 @@ def _as_utf8(content: bytes, media_type: str) -> bytes:
 
 
 def _cut_xml(content: bytes, max_tags: int, *, is_whole: bool) -> tuple[bytes, int]:
-    """
-    Cut XML that is too long, or already cut, after a tag, and close the open elements.
+    """Cut XML that is too long, or already cut, after a tag, and close the open elements.
 
     Returns the XML, the same object if there is nothing to cut, and its number of tags.
     """

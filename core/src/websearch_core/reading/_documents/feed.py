@@ -1,5 +1,4 @@
-"""
-Read feeds: RSS of all versions, Atom and JSON Feed, each entry under its own heading.
+"""Read feeds: RSS of all versions, Atom and JSON Feed, each entry under its own heading.
 
 feedparser knows the dialects and their common errors. It only gets text that is already decoded, and nothing that makes
 it slow: no entities that the feed defines, no tags with thousands of attributes, no names of thousands of characters

@@ -1,5 +1,4 @@
-"""
-Add the bounds that pypdf lacks: on the memory of some filters, character maps, and streams without compression.
+"""Add the bounds that pypdf lacks: on the memory of some filters, character maps, and streams without compression.
 
 pypdf bounds the output of most filters (``pypdf.Configuration``), but not the memory that they need meanwhile: joining
 pieces takes about 90 bytes a piece, and ASCII85, ASCIIHex and RunLength can consist of pieces of one byte. A PDF of
@@ -35,12 +34,10 @@ _CHUNK_SIZE = 5 * 2**14  # characters of ASCII85 at a time, in groups of five
 
 
 class Budget:
-    """
-    The bytes that may still be decoded for the page that is being read, and the time for the whole file.
+    """The bytes that may still be decoded for the page that is being read, and the time for the whole file.
 
     Args:
         seconds: How long objects of the file may be looked up.
-
     """
 
     def __init__(self, seconds: float) -> None:
@@ -55,24 +52,20 @@ class Budget:
         return data
 
     def spend(self, size: int) -> None:
-        """
-        Count bytes that the page takes.
+        """Count bytes that the page takes.
 
         Raises:
             LimitReachedError: They are more than a page may take.
-
         """
         self.left -= size
         if self.left < 0:
             raise LimitReachedError("a page whose streams or fonts are too large")
 
     def check_time(self) -> None:
-        """
-        Check that there is time to look up another object: each search of an object stream reads all its numbers.
+        """Check that there is time to look up another object: each search of an object stream reads all its numbers.
 
         Raises:
             LimitReachedError: The time is over.
-
         """
         if time.monotonic() > self._until:
             raise LimitReachedError("a file that takes too long")

@@ -1,5 +1,4 @@
-"""
-Add what pypdf misses in fonts: East Asian characters that are written as numbers, and spaces that are gaps.
+"""Add what pypdf misses in fonts: East Asian characters that are written as numbers, and spaces that are gaps.
 
 pypdf offers no way to replace these functions, so they are patched as in `filters`: outside of `bounded` they behave as
 before.

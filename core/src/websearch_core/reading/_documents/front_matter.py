@@ -1,5 +1,4 @@
-"""
-Read the front matter of Markdown: lines of YAML between ``---``, or of TOML between ``+++``.
+"""Read the front matter of Markdown: lines of YAML between ``---``, or of TOML between ``+++``.
 
 Only the part of YAML that front matter is made of is understood: one key a line, with a text, a list or a block of
 text. There is no tag, anchor or alias, so nothing can be constructed, repeated or included.
@@ -26,8 +25,7 @@ _COMMENT = re.compile(r"(?:^|[ \t])#.*")
 
 
 def read_front_matter(text: str) -> tuple[Mapping[str, list[str]], int]:
-    """
-    Read the front matter at the beginning of *text*; lines of another form between such marks are text.
+    """Read the front matter at the beginning of *text*; lines of another form between such marks are text.
 
     Returns the values of each key, in lower case, and where the text after it begins: 0 if there is no front matter.
     """

@@ -1,5 +1,4 @@
-"""
-Say what an image is: its format and the size of its file; of an SVG, which is text, what it says.
+"""Say what an image is: its format and the size of its file; of an SVG, which is text, what it says.
 
 The picture itself is not decoded.
 """

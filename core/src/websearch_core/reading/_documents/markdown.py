@@ -116,8 +116,7 @@ def _is_llms_txt(url: str) -> bool:
 
 
 def _read_page_list(text: str, url: str) -> tuple[dict[str, Any], str] | None:
-    """
-    Read a list of pages (https://llmstxt.org/): a title, a summary in a quotation, sections with lists of links.
+    """Read a list of pages (https://llmstxt.org/): a title, a summary in a quotation, sections with lists of links.
 
     Returns the facts that it states, and a note; None if it has no title, or no link in a list.
     """

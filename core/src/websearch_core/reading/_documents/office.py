@@ -1,5 +1,4 @@
-"""
-Read Office documents and e-books: Word, PowerPoint and EPUB with markitdown, workbooks with openpyxl.
+"""Read Office documents and e-books: Word, PowerPoint and EPUB with markitdown, workbooks with openpyxl.
 
 markitdown builds every cell of a sheet before it writes the first one. A sheet with a single cell in its last corner
 has seventeen billion cells, so workbooks are streamed instead. The libraries belong to the extra ``office``.
@@ -34,13 +33,11 @@ _FACT = re.compile(
 
 
 def read_office(document: Document) -> Page:
-    """
-    Read a document: its headings, paragraphs, lists, tables and links.
+    """Read a document: its headings, paragraphs, lists, tables and links.
 
     Raises:
         ImportError: The extra ``office`` is not installed.
         UnsupportedContent: The file is damaged, encrypted or too large.
-
     """
     media_type = document.media_type
     unpacked = unpack(document.data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS)
@@ -68,8 +65,7 @@ def read_office(document: Document) -> Page:
 
 
 def _read_sheets(archive: BytesIO, most: int) -> tuple[str, list[str], bool]:
-    """
-    Write the visible sheets of a workbook, each under a heading with its name: about *most* characters.
+    """Write the visible sheets of a workbook, each under a heading with its name: about *most* characters.
 
     Returns the text, notes on the sheets, and whether something is missing.
     """
@@ -98,8 +94,7 @@ def _read_sheets(archive: BytesIO, most: int) -> tuple[str, list[str], bool]:
 
 
 def _rows(sheet: Any, room: int, most: int) -> tuple[list[list[str]], int]:
-    """
-    Return the rows and columns that are not empty, up to *most* characters, and how many cells may still be read.
+    """Return the rows and columns that are not empty, up to *most* characters, and how many cells may still be read.
 
     The number is negative if cells were left out. Many cells can share one long text, so each is cut as it is read.
     """

@@ -1,5 +1,5 @@
-"""
-Read PDF files: the text in the order of the file, each page under a heading with its number, so that it can be cited.
+"""Read PDF files: the text in the order of the file, each page under a heading with its number, so that it can be
+cited.
 
 pypdf is pure Python: a broken file raises an error instead of crashing the process, and every structure that a hostile
 file can inflate has a limit. It belongs to the extra ``pdf``.
@@ -89,13 +89,11 @@ _GLUED_SAMPLE = 200_000  # characters
 
 
 def read_pdf(document: Document) -> Page:
-    """
-    Read a PDF.
+    """Read a PDF.
 
     Raises:
         ImportError: The extra ``pdf`` is not installed.
         UnsupportedContent: The file needs a password, or it is damaged.
-
     """
     from pypdf import apply_configuration
 
@@ -176,8 +174,7 @@ def _note_silent(silent: int, *, some: bool) -> str:
 
 
 def _extract(page: PageObject) -> tuple[str, set[str]]:
-    """
-    Return the text of a page, and those of its lines that are near its top or bottom edge.
+    """Return the text of a page, and those of its lines that are near its top or bottom edge.
 
     What is printed twice in the same place, to look bold, is read once.
     """
@@ -286,14 +283,12 @@ def _is_glued(text: str) -> bool:
 
 
 def _strip_furniture(pages: Sequence[list[str]], margins: Sequence[set[str]]) -> int:
-    """
-    Remove page numbers, and headers and footers that most pages share, or most left or most right ones.
+    """Remove page numbers, and headers and footers that most pages share, or most left or most right ones.
 
     The first copy of a header stays, and so does the only line of a page.
 
     Returns:
         How many lines were removed.
-
     """
     removed = 0
     for edge in (0, -1):
@@ -395,8 +390,7 @@ def _is_prose(line: str) -> bool:
 
 
 def _join(text: str, line: str, compounds: set[str]) -> tuple[str, str]:
-    """
-    Return both lines so that they can be concatenated.
+    """Return both lines so that they can be concatenated.
 
     ``iden-`` and ``tifier`` become one word; ``command-`` and ``line`` keep the hyphen if the text has the compound
     elsewhere.

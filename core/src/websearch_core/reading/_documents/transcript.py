@@ -1,5 +1,4 @@
-"""
-Read transcripts (WebVTT, SubRip, the JSON of podcasts), and find those that a page or a feed names.
+"""Read transcripts (WebVTT, SubRip, the JSON of podcasts), and find those that a page or a feed names.
 
 Only what is said counts, so one loop over the lines reads the first two: a cue is what follows a line with times.
 https://www.w3.org/TR/webvtt1/, https://podcasting2.org/docs/podcast-namespace/tags/transcript
@@ -121,8 +120,7 @@ def _paragraphs(cues: Iterable[_Said]) -> Iterator[str]:
 
 
 def find_transcripts(data: bytes, url: str, content_type: str | None, *, is_feed: bool) -> list[Transcript]:
-    """
-    Return one transcript of each video, episode or page that has some: the one to read, if there are several.
+    """Return one transcript of each video, episode or page that has some: the one to read, if there are several.
 
     None leads from https to http, as no redirect does.
     """

@@ -1,5 +1,4 @@
-"""
-Find out whether a question asks for an amount of money, a time or a number, and whether a text states one.
+"""Find out whether a question asks for an amount of money, a time or a number, and whether a text states one.
 
 Questions are understood in the twelve languages of the tests: Arabic, Chinese, English, German, Greek, Hindi, Romanian,
 Russian, Spanish, Thai, Turkish and Vietnamese.

@@ -1,5 +1,4 @@
-"""
-Compose an excerpt: parts of a page in order, with marks that say what is left out and where each part begins.
+"""Compose an excerpt: parts of a page in order, with marks that say what is left out and where each part begins.
 
 ::
 
@@ -33,8 +32,7 @@ _MIN_MARK_LENGTH = len("\n\n[... 50 characters left out; offset 0 ...]\n\n")
 
 
 class Composer:
-    """
-    Composes excerpts of a whole page, of its text from *offset* on, which must not be negative, and of its ``rest``.
+    """Composes excerpts of a whole page, of its text from *offset* on, which must not be negative, and of its ``rest``.
 
     A code block of at most *whole* characters is never divided.
     """

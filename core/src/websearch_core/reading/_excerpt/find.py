@@ -1,5 +1,4 @@
-"""
-Find a phrase in a page as a person would.
+"""Find a phrase in a page as a person would.
 
 Case, accents, whitespace, emphasis and links do not matter, nor typographic apostrophes, quotation marks and dashes.
 """
@@ -40,8 +39,7 @@ _SPECIAL = rf"\s{{2,}}|\n[ \t]{{0,9}}(?:>[ \t]{{0,9}})+|{'|'.join(_ENTITIES)}|{_
 
 
 def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int], Page]:
-    """
-    Find the places around *phrase* in a whole page from *offset* on, once, when *about* so many characters will fit.
+    """Find the places around *phrase* in a whole page from *offset* on, once, when *about* so many characters will fit.
 
     Returns a function that takes the number of characters that fit, marks included, and returns the page with the
     places, in its order, each with the sentences around it; places close together are merged. Marks between them are
@@ -50,7 +48,6 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
 
     Raises:
         InvalidOption: *phrase* has nothing to search for.
-
     """
     source = Composer(page, offset, whole=max(_AROUND, about // 2))
     places = occurrences(source.text, phrase, offset)
@@ -76,8 +73,7 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
 
 
 def _context(source: Composer, start: int, end: int, around: int) -> Span:
-    """
-    Return the pieces that contain a place and those *around* it, within its section.
+    """Return the pieces that contain a place and those *around* it, within its section.
 
     They begin and end between pieces that are tied, so that no price of another thing is shown above or below.
     """
@@ -112,8 +108,7 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
 
 
 def occurrences(text: str, phrase: str, offset: int = 0) -> Places:
-    """
-    Return the occurrences of *phrase* after *offset*; refuse one that has nothing to search for.
+    """Return the occurrences of *phrase* after *offset*; refuse one that has nothing to search for.
 
     The text is searched as people see it, without link targets; if that finds nothing, as it is written.
     """
@@ -140,8 +135,8 @@ class Places:
 
 
 class Folded:
-    """
-    A text from *offset* on in the form used for comparing phrases, which knows where each of its characters came from.
+    """A text from *offset* on in the form used for comparing phrases, which knows where each of its characters came
+    from.
 
     If *seen*, the targets of links are left out.
     """

@@ -20,8 +20,7 @@ _TEXT_TYPES = ("", "text/html", "application/xhtml+xml", "text/plain", "text/mar
 
 
 def link_passages(part: Page, whole: Page, words: str) -> Page:
-    """
-    Return *part* with a ``link`` for each passage that has a sentence which occurs only once in the *whole* page.
+    """Return *part* with a ``link`` for each passage that has a sentence which occurs only once in the *whole* page.
 
     The link leads to the sentence with most of the *words* of the query, or of the phrase that was sought.
     """

@@ -1,5 +1,4 @@
-"""
-Pick the passages of a page that answer a question.
+"""Pick the passages of a page that answer a question.
 
 Sentences are packed into passages of about 600 characters within a section and ranked by BM25 over the terms of
 `websearch_core._text.terms`. A passage also counts the words of the headings above it, and of the header of its table.
@@ -34,8 +33,7 @@ _TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not words o
 
 
 def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int], Page]:
-    """
-    Rank the passages of a whole page from *offset* on, once, when *about* so many characters will fit.
+    """Rank the passages of a whole page from *offset* on, once, when *about* so many characters will fit.
 
     Returns a function that takes the number of characters that fit, marks included, and returns the page with the best
     passages, in the order of the page. Marks between them say how much text is left out, at which ``offset`` the next

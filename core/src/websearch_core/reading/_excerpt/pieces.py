@@ -56,8 +56,7 @@ class Piece(NamedTuple):
 
 
 def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
-    """
-    Divide Markdown where it may be cut: never inside a link, a table row or code.
+    """Divide Markdown where it may be cut: never inside a link, a table row or code.
 
     A code block with more than *whole* characters is divided between lines.
     """

@@ -34,8 +34,7 @@ _SHORT = 100_000  # characters; scanning them takes less than a millisecond
 
 
 class ReadOptions(TypedDict, total=False):
-    """
-    Which part of a page to read, and what belongs to it.
+    """Which part of a page to read, and what belongs to it.
 
     Args:
         max_length: Most characters to return.
@@ -55,7 +54,6 @@ class ReadOptions(TypedDict, total=False):
             those of episodes. It is one more request for each, at most three, by the readers that run here. By default
             they are dropped, except by the tools.
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
-
     """
 
     max_length: int | None
@@ -73,15 +71,13 @@ class ReadOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Excerpt:
-    """
-    An excerpt: one of three ways to choose text, or the outline, under one or two limits.
+    """An excerpt: one of three ways to choose text, or the outline, under one or two limits.
 
     The arguments are those of `ReadOptions`. Without a limit, the excerpt has any length. An empty *query* or *find* is
     none. *count* returns the number of tokens in a text.
 
     Raises:
         InvalidOption: A limit or the offset is out of range, or two of *query*, *find* and *outline* are given.
-
     """
 
     max_length: int | None = None
@@ -109,12 +105,10 @@ class Excerpt:
         return is_window and len(page.content) + len(page.rest) <= _SHORT
 
     def of(self, page: Page) -> Page:
-        """
-        Cut this excerpt from *page*, which must be a whole page.
+        """Cut this excerpt from *page*, which must be a whole page.
 
         Raises:
             InvalidOption: The phrase has no characters to search for, or *max_tokens* is too small for any text.
-
         """
         text = join_rest(page)
         most = max(1, 2 * len(text)) if self.max_length is None else self.max_length
@@ -138,8 +132,7 @@ class Excerpt:
 
 
 def _safely(cut: Callable[[int], Page], whole: str, max_length: int) -> Page:
-    """
-    Cut a part out of *whole* that is as safe to render as the whole.
+    """Cut a part out of *whole* that is as safe to render as the whole.
 
     A cut can divide a code block. Its second half is code only if the fence is written again.
     """
@@ -166,14 +159,13 @@ def _describe(words: str | None) -> bool:
 
 
 def _fit_tokens(cut: Callable[[int], Page], most: int, max_tokens: int, count: TokenCounter) -> Page:
-    """
-    Cut a page so that its content fills a budget of tokens. Calls *count*, which counts those of a text, a few times.
+    """Cut a page so that its content fills a budget of tokens. Calls *count*, which counts those of a text, a few
+    times.
 
     *cut* returns the page cut to at most so many characters; *most* of them may be asked for.
 
     Raises:
         InvalidOption: Not even one character fits.
-
     """
     best: Page | None = None
     taken = best_taken = tries = 0

@@ -1,5 +1,4 @@
-"""
-Flatten the parsed page to its visible elements and blocks of text.
+"""Flatten the parsed page to its visible elements and blocks of text.
 
 This is the only walk over the parser's nodes; all later steps use its result. Its bounds on elements and characters
 therefore hold for every later step.
@@ -63,8 +62,7 @@ _MIN_SHOWN_LATER = 1_000
 
 
 class TextBlocks:
-    """
-    Elements by number, in the order of the page, so that each comes after its parent; number 0 is the body.
+    """Elements by number, in the order of the page, so that each comes after its parent; number 0 is the body.
 
     Runs of text are numbered too, and so are blocks: each is the text of one or more runs that belong together.
     """
@@ -120,8 +118,7 @@ class TextBlocks:
 def find_blocks(
     body: LexborNode | None, *, opens: bool = True, rendered: bool = False, streamed: bool = False
 ) -> TextBlocks:
-    """
-    Walk over the parsed page, and keep what a reader can see.
+    """Walk over the parsed page, and keep what a reader can see.
 
     Hidden text is skipped, except what an earlier control opens (tabs, accordions), streamed parts of a page, and
     hidden parts that are longer than everything visible, since scripts will show them. ``<noscript>`` is skipped too,
@@ -132,7 +129,6 @@ def find_blocks(
         opens: False for HTML without scripts, and so without controls: hidden text there stays hidden.
         rendered: True for what a browser shows: scripts have run, and what they left hidden stays hidden.
         streamed: True if the page has the script by which React moves streamed parts to their places.
-
     """
     page = _Markup(opens=opens, rendered=rendered, streamed=streamed)
     seen = _Walk(body, page)
@@ -304,8 +300,7 @@ class _Walk:
         o.unasked = openers.unasked
 
     def _is_unseen(self, node: LexborNode, mark: str, here: int, openers: Openers) -> bool:
-        """
-        Return whether nobody sees an element with such classes, and nobody misses it.
+        """Return whether nobody sees an element with such classes, and nobody misses it.
 
         Text for screen readers is missed where it stands for a sign that everybody sees: alone in the cell of a table,
         or beside a text that screen readers skip, as in ``<ins aria-hidden=true>$9</ins>``.
@@ -338,8 +333,7 @@ class _Walk:
             here = o.parents[here]
 
     def shown_by_scripts(self) -> frozenset[int]:
-        """
-        Return the hidden elements with more text than is visible, because scripts will show them.
+        """Return the hidden elements with more text than is visible, because scripts will show them.
 
         Transparent ones count together: animations fade in one after the other.
         """

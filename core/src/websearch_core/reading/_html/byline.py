@@ -210,8 +210,7 @@ def _leads_on(heading: LexborNode, title: str) -> bool:
 
 
 def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
-    """
-    Yield the elements and texts around the headline, in the order of the page.
+    """Yield the elements and texts around the headline, in the order of the page.
 
     Each comes with the name of the element, empty for text, and whether the headline has begun.
     """

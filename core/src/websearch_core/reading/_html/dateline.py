@@ -1,5 +1,4 @@
-"""
-Decide whether a line near the headline states when the page was published or changed.
+"""Decide whether a line near the headline states when the page was published or changed.
 
 A line does if it is only a date or a byline, or if it says so: "Published 4 May 2026". A date among other words
 is about something else: an event, an anniversary, the end of an offer. Two dates that form a range are, too, and so is
@@ -52,8 +51,8 @@ def is_past(date: datetime) -> bool:
 
 
 def fits_before_date(words: str, author: str | None = None, *, same_line: bool = False) -> bool:
-    """
-    Return whether a date after *words* may be that of the page: after ``Posted on`` or a byline, not after ``Show on``.
+    """Return whether a date after *words* may be that of the page: after ``Posted on`` or a byline, not after ``Show
+    on``.
 
     If they are not in the *same_line*, they may be about anything, unless they end with a colon.
     """
@@ -65,8 +64,7 @@ def fits_before_date(words: str, author: str | None = None, *, same_line: bool =
 
 
 def dates_of_line(line: str, before: str = "", author: str | None = None) -> list[tuple[datetime, str]]:
-    """
-    Return the dates that a line near the headline states, each with the words that tell what it is.
+    """Return the dates that a line near the headline states, each with the words that tell what it is.
 
     *before* is the end of the text before the line, which may be its label.
     """

@@ -1,5 +1,4 @@
-"""
-Features of a text block that do not depend on its language: how much text and how many links are around it, what the
+"""Features of a text block that do not depend on its language: how much text and how many links are around it, what the
 page calls its parts, what comes before and after.
 
 Class names, ids and structure mean much the same in any language. No feature looks at the text itself, except for
@@ -66,8 +65,7 @@ def count_words(text: str) -> int:
 
 
 class BlockFeatures:
-    """
-    The features of all blocks of a page with at least one, by name.
+    """The features of all blocks of a page with at least one, by name.
 
     *words* says how strongly a word of a class or id, or a tag (``<li>``), speaks for or against content.
     """
@@ -91,8 +89,7 @@ class BlockFeatures:
         return self._tree.levels()
 
     def elements(self) -> Iterator[tuple[str, Values]]:
-        """
-        Yield the features of elements; the last value of each is for a missing element.
+        """Yield the features of elements; the last value of each is for a missing element.
 
         They come one by one, so that the features of a large page are never all in memory.
         """

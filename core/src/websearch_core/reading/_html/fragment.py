@@ -20,8 +20,7 @@ _HEADING = re.compile(r"^(#{1,6})(?= )", re.MULTILINE)
 
 
 def read_fragment(source: str, base: str, *, links: Links = "keep", below: int = 0) -> tuple[str, list[str]]:
-    """
-    Convert a piece of HTML to Markdown, and leave out only what is hidden; return it with the URLs of its links.
+    """Convert a piece of HTML to Markdown, and leave out only what is hidden; return it with the URLs of its links.
 
     Links are resolved against *base*. The headings begin one level *below* that of the heading above them.
     """

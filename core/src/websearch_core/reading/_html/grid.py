@@ -1,5 +1,4 @@
-"""
-Find what a page shows as a grid: things with a name, a price and a link, in elements of one kind.
+"""Find what a page shows as a grid: things with a name, a price and a link, in elements of one kind.
 
 A price is the largest element whose text is an amount of money and hardly anything else. Its item is the largest
 element around it that has siblings with a price and a link too.

@@ -1,5 +1,4 @@
-"""
-Bound what parsing a page can cost.
+"""Bound what parsing a page can cost.
 
 Parsers need quadratic time for deeply nested elements, hundreds of bytes for an attribute of two bytes, and a copy of
 every open ``<b>`` for each paragraph after it: a page of 34 kB can take 350 MiB. So the source is first rewritten so
@@ -114,8 +113,7 @@ _SOON = 5_000  # bytes within which a simple link ends
 
 
 def harden(html: bytes) -> Normalized:
-    """
-    Remove what makes parsing UTF-8 expensive: thousands of nested elements, hundreds of attributes.
+    """Remove what makes parsing UTF-8 expensive: thousands of nested elements, hundreds of attributes.
 
     The result is safe to parse. It may end early, but no text is left out before its end.
     """
@@ -222,8 +220,7 @@ class _Style:
 
 
 class _Styles:
-    """
-    The styles that may be open. Its methods return how many bytes the parser may take for copies of them.
+    """The styles that may be open. Its methods return how many bytes the parser may take for copies of them.
 
     The elements inside them are an upper bound: an end tag counts only if everything else in its element has ended.
     Then, whatever the parser did before, that element is no longer open. If everything in it was ordinary too, the end

@@ -1,5 +1,4 @@
-"""
-Find the elements that show the title of a page.
+"""Find the elements that show the title of a page.
 
 Some publishers make the headline for search engines the last step of the breadcrumb trail, as the only ``<h1>``. What
 readers take for the headline is an ``<h2>`` then, and Open Graph or JSON-LD states it too.
@@ -26,8 +25,7 @@ _TRAILS = frozenset({"nav", "li"})
 def find_below_trail(
     document: LexborHTMLParser, headline: LexborNode | None, stated: Iterable[str]
 ) -> tuple[LexborNode, str] | None:
-    """
-    Find what readers see as the headline of a page whose first headline is a step of a breadcrumb trail.
+    """Find what readers see as the headline of a page whose first headline is a step of a breadcrumb trail.
 
     Args:
         document: The page.
@@ -36,7 +34,6 @@ def find_below_trail(
 
     Returns:
         The element, and the stated title that it shows, maybe after a few words; None if there is none.
-
     """
     titles = [title for title in stated if title]
     if headline is None or not titles or not _is_step(headline):

@@ -1,5 +1,4 @@
-"""
-JSON-LD: the data of a page for machines, as things with properties. It is as untrusted as the rest of the page.
+"""JSON-LD: the data of a page for machines, as things with properties. It is as untrusted as the rest of the page.
 
 Sites write it carelessly: a list instead of one thing, a name instead of a thing, a thing defined elsewhere and
 referenced by its ``@id``. So read properties only through `JsonLd.values`, `types` and `text`.

@@ -1,5 +1,4 @@
-"""
-Tell what kind of page it is, from what it says about itself: structured data, ``og:type``, the program that made it.
+"""Tell what kind of page it is, from what it says about itself: structured data, ``og:type``, the program that made it.
 
 A kind is stated only where such statements are nearly always right (docs/reading.md); there is no guess.
 """

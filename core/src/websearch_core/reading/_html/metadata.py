@@ -1,5 +1,4 @@
-"""
-Read the metadata of a page: title, authors, dates, language, description, canonical URL, site name.
+"""Read the metadata of a page: title, authors, dates, language, description, canonical URL, site name.
 
 All of it is only what the page claims. The most deliberate sources come first: JSON-LD, then meta tags (Open Graph,
 Dublin Core, scholarly and news vocabularies), microdata, and the text around the headline. A date in the URL is the
@@ -187,8 +186,7 @@ def _contents_by_name(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]
 
 
 def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
-    """
-    Return the thing that the page is about, and its name; not a film or event on a page about something else.
+    """Return the thing that the page is about, and its name; not a film or event on a page about something else.
 
     An article that gives the URL as its page is about it even if it has an older headline, which then is not the name.
     """
@@ -230,8 +228,7 @@ def _day_in_path(url: str) -> datetime | None:
 
 
 def _canonical(hrefs: Iterable[str], url: str) -> str | None:
-    """
-    Return the URL that the page gives as its own, if on the same site.
+    """Return the URL that the page gives as its own, if on the same site.
 
     A page cannot speak for another site: copied and hacked pages do.
     """
@@ -240,8 +237,7 @@ def _canonical(hrefs: Iterable[str], url: str) -> str | None:
 
 
 def _place(hrefs: Iterable[str], url: str) -> str:
-    """
-    Return the URL that the page gives as its own, if that has a path, or else *url*.
+    """Return the URL that the page gives as its own, if that has a path, or else *url*.
 
     Nobody is sent there, so it may be on another site: a copy has the words of its original. Many sites give their
     front page as the URL of every page.

@@ -1,5 +1,5 @@
-"""
-Evaluate the learned model of what is content, without dependencies: many small decision trees, for all blocks at once.
+"""Evaluate the learned model of what is content, without dependencies: many small decision trees, for all blocks at
+once.
 
 A tree has seven questions and eight leaves. The cost is not in the questions but in asking them one at a time, so each
 question is asked for all blocks of a page in one step: its answers are the bytes of a long integer, the answers for one
@@ -37,15 +37,13 @@ class Feature(NamedTuple):
 
 
 class ContentModel:
-    """
-    A trained model that gives the probability that a block is content.
+    """A trained model that gives the probability that a block is content.
 
     Args:
         model: As `training/train.py` writes it. ``words``: the weight of each word. ``features``: see `Feature`.
             ``edges``: for each trait, the thresholds that questions compare it with. ``trees``: each with its questions
             ([feature, edge]), the ways on from them and its votes; the votes of all trees add up to at most
             `MAX_VOTES`. ``base`` and ``scale``: they turn the sum of the votes into log-odds.
-
     """
 
     def __init__(self, model: Mapping[str, Any]) -> None:
@@ -137,8 +135,7 @@ def _steps(values: Values, edges: list[float]) -> bytes:
 
 
 def _load_table(tree: Mapping[str, Any]) -> bytes:
-    """
-    Return the vote of a tree for every combination of answers.
+    """Return the vote of a tree for every combination of answers.
 
     A tree is stored as its questions, in order from the left, each with its two ways on: a number of zero or more is
     the next question, and ~v is the vote v.

@@ -1,5 +1,4 @@
-"""
-Rewrite markup so that every parser finds the same tags in it.
+"""Rewrite markup so that every parser finds the same tags in it.
 
 Counting tags without building a tree can be deceived: ``</b>`` closes nothing in a comment, an attribute value or a
 script, and an element that hides tags in HTML does not hide them in SVG or MathML. So all of this is removed. Content

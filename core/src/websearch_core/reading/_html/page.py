@@ -46,8 +46,7 @@ def read_html(
     reviews: Responses | None = None,
     rendered: bool = False,
 ) -> Page:
-    """
-    Read an HTML page: its main part as Markdown, and its metadata.
+    """Read an HTML page: its main part as Markdown, and its metadata.
 
     A page that needs its scripts has no content, and a note; the reader ``direct`` makes that a `NeedsBrowser`.
 
@@ -59,7 +58,6 @@ def read_html(
         comments: Whether to ``drop`` or ``keep`` readers' comments; by default what the kind of page asks for.
         reviews: The same for reviews.
         rendered: Whether scripts have run already: then none will show what is hidden, however long it is.
-
     """
     from .._markdown.writer import to_markdown
 

@@ -1,5 +1,4 @@
-"""
-Read what a page states about its thing, and what it shows as a grid, into `PageData`.
+"""Read what a page states about its thing, and what it shows as a grid, into `PageData`.
 
 Data is written for machines, and may be out of date or wrong: a stated price is taken if it is shown too, or if no
 amount is shown. Every text is one line that nothing acts on.
@@ -68,15 +67,13 @@ class Offer(NamedTuple):
 
 
 def read_data(facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str) -> tuple[PageData | None, list[str]]:
-    """
-    Return the data of a page, None if there is none, and notes on it.
+    """Return the data of a page, None if there is none, and notes on it.
 
     Args:
         facts: What the page says about itself.
         kind: The kind of page that it is.
         blocks: The text that it shows.
         base: The URL that its links are resolved against.
-
     """
     linked = facts.linked
     raw = tuple(_bound_things(facts))

@@ -1,5 +1,4 @@
-"""
-Find what a page points to instead of itself.
+"""Find what a page points to instead of itself.
 
 That is where it sends its visitors, ``<meta http-equiv="refresh" content="0; url=...">``, read as browsers read it
 (https://html.spec.whatwg.org/multipage/semantics.html#attr-meta-http-equiv-refresh), and the Markdown that it names as
@@ -44,8 +43,7 @@ def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str 
 
 
 def find_markdown_alternate(data: bytes, url: str, content_type: str | None = None, header: str = "") -> str | None:
-    """
-    Return the URL of the Markdown that a page, or the *header* ``Link`` with it, names as its alternate, or None.
+    """Return the URL of the Markdown that a page, or the *header* ``Link`` with it, names as its alternate, or None.
 
     Only a URL of the same origin counts: a page cannot have another site speak for it.
     """

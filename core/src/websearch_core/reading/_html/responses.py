@@ -1,5 +1,4 @@
-"""
-Find what readers and buyers wrote about a page, comments and reviews, and keep or drop it.
+"""Find what readers and buyers wrote about a page, comments and reviews, and keep or drop it.
 
 Pages mark them by schema.org types (``Comment``, ``Review``), by classes and ids, or by a heading that says nothing but
 "12 comments". What the page is about, such as the posts of a forum, is not a response.

@@ -1,5 +1,4 @@
-"""
-Write what a reader can see beside the main content: prices, cards, captions, the end of the page; no menus.
+"""Write what a reader can see beside the main content: prices, cards, captions, the end of the page; no menus.
 
 What stands together stays together: a passage has all the text of the largest element that is short enough.
 """
@@ -30,8 +29,7 @@ _DIGIT = re.compile(r"\d")
 
 
 def write_rest(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool], *, linked: bool = True) -> str:
-    """
-    Return as plain Markdown the blocks that are *shown*, but not *kept* as content, with the names around them.
+    """Return as plain Markdown the blocks that are *shown*, but not *kept* as content, with the names around them.
 
     Nothing of it is a link; unless *linked*, nothing was one. No passage occurs twice.
     """

@@ -29,8 +29,7 @@ _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 
 
 def select_content(outline: TextBlocks, url: str, facts: Metadata, model: ContentModel | None = None) -> list[bool]:
-    """
-    Decide for each block of the page whether it is content.
+    """Decide for each block of the page whether it is content.
 
     A learned model gives the probability of each block. The threshold differs from page to page: it maximizes the
     expected F-score of the words that are kept, with precision weighing more, so on uncertain pages it drops and keeps
@@ -54,8 +53,7 @@ def select_content(outline: TextBlocks, url: str, facts: Metadata, model: Conten
 
 
 def _find_alike_rows(outline: TextBlocks) -> list[int]:
-    """
-    Return for each block itself, or the one that the model judges for it: long tables repeat their rows.
+    """Return for each block itself, or the one that the model judges for it: long tables repeat their rows.
 
     A block of a row stands for those in its place in later rows of the same cells.
     """
@@ -161,8 +159,7 @@ def _drop_repeats(outline: TextBlocks, kept: list[bool]) -> list[bool]:
 
 
 def whole_rows(outline: TextBlocks, kept: list[bool]) -> list[bool]:
-    """
-    Keep all cells of a row or none: without one cell, the others mean something else.
+    """Keep all cells of a row or none: without one cell, the others mean something else.
 
     Only cells of a single block count: a cell of several blocks contains more than data.
     """
@@ -173,8 +170,7 @@ def whole_rows(outline: TextBlocks, kept: list[bool]) -> list[bool]:
 
 
 def _threshold(chances: list[float], words: list[int]) -> float:
-    """
-    Return the lowest probability of a block to keep.
+    """Return the lowest probability of a block to keep.
 
     The errors of the model are not independent: if it overrates one block of a page, it overrates others too. So the
     threshold maximizes the mean of two expected F-scores, one with all odds lower and one with all odds higher.

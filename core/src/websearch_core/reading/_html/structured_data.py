@@ -1,5 +1,4 @@
-"""
-Turn the structured data of a page into markup, for pages whose text is written only by scripts.
+"""Turn the structured data of a page into markup, for pages whose text is written only by scripts.
 
 The markup goes through the same steps as any page: hidden parts are left out, links are resolved, invisible characters
 are removed, and nothing in it is read as Markdown.
@@ -32,8 +31,7 @@ _ANSWERS = ("acceptedAnswer", "suggestedAnswer")
 
 
 def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
-    """
-    Return whether a page that shows *texts* does not show the article that its data has.
+    """Return whether a page that shows *texts* does not show the article that its data has.
 
     The article must be much longer than what was selected, *length* characters. Most data has the article that the page
     shows too, or only its beginning; then the page is better, since it has the links and headings.
@@ -48,8 +46,7 @@ def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
 
 
 def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
-    """
-    Return the structured data of a page as markup: its main thing, then others, or only its description.
+    """Return the structured data of a page as markup: its main thing, then others, or only its description.
 
     Questions keep their answers, products their price, recipes their steps, lists their links; postings keep their
     replies if *comments* is true.

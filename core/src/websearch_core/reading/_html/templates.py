@@ -30,8 +30,7 @@ class Texts(Protocol):
 
 
 def remove_templates(outline: Texts) -> int:
-    """
-    Remove both from the texts of *outline*, outside of code, and return how many places scripts would fill.
+    """Remove both from the texts of *outline*, outside of code, and return how many places scripts would fill.
 
     A place counts where its block says nothing else, or where an element around it has a directive, as in
     ``<li v-for="item in items">``. Shortcodes count where the page closes some of their family: ``[/vc_row]``.

@@ -39,8 +39,7 @@ class Stated(NamedTuple):
 
 
 def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: str) -> str:
-    """
-    Return the title of a page from the titles in its metadata and the texts of its ``<h1>``; maybe empty.
+    """Return the title of a page from the titles in its metadata and the texts of its ``<h1>``; maybe empty.
 
     It is the first headline that agrees with a stated title or that the URL names the page by, since it is neither
     shortened for search engines nor followed by the name of the site; else the stated title without that name; else the
@@ -115,8 +114,7 @@ def _is_slogan(stated: Stated, site: str | None, url: str, named: Sequence[str])
 
 
 def chapter_of(title: str, stated: Stated) -> str:
-    """
-    Return what may be the title of a page whose headline is the name of a book or a manual: that of the chapter.
+    """Return what may be the title of a page whose headline is the name of a book or a manual: that of the chapter.
 
     It stands before *title* in the title of the window: ``Tides - The Ocean Book``. An empty string if there is none.
     """
@@ -151,8 +149,7 @@ def without_site(title: str, site: str | None, url: str) -> str:
 
 
 def is_site(name: str, site: str | None, url: str) -> bool:
-    """
-    Return whether *name* is the name of the site: its own, or one that its host confirms.
+    """Return whether *name* is the name of the site: its own, or one that its host confirms.
 
     ``The Verge`` is at theverge.com, ``Redfish Technology`` at redfishtech.com, and ``United Way of King County`` at
     uwkc.org.

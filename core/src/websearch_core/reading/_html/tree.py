@@ -1,5 +1,4 @@
-"""
-Build a light tree of the kept content for the Markdown writer.
+"""Build a light tree of the kept content for the Markdown writer.
 
 Its depth is bounded: each level costs the writer a copy of all the text inside.
 """
@@ -36,8 +35,7 @@ class BuiltTree(NamedTuple):
 
 
 def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linked: bool = True) -> BuiltTree:
-    """
-    Build the tree of the *kept* blocks, by default of all; unless *linked*, without the text of links.
+    """Build the tree of the *kept* blocks, by default of all; unless *linked*, without the text of links.
 
     An element without text (a picture, a rule, an empty cell) is kept or dropped with the nearest text: the one, before
     or after it, with which it shares the smallest element. If both are equally near, it is kept only if both are.

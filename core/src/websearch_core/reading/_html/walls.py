@@ -1,5 +1,4 @@
-"""
-Tell whether a page says that it is not free to read, or asks to sign in; what is free is read as always.
+"""Tell whether a page says that it is not free to read, or asks to sign in; what is free is read as always.
 
 Pages say so with schema.org's ``isAccessibleForFree``, where ``hasPart`` names the elements that are not free
 (https://developers.google.com/search/docs/appearance/structured-data/paywalled-content), with the meta tag

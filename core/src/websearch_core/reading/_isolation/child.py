@@ -1,5 +1,4 @@
-"""
-The program of a reader process: it reads a question, writes the answer, and waits for the next question.
+"""The program of a reader process: it reads a question, writes the answer, and waits for the next question.
 
 Questions and answers have a JSON head and a body of bytes, each preceded by its length. Nothing is pickled, so a
 process that a page has taken over can lie about that page, but do nothing else to its parent.
@@ -30,12 +29,10 @@ _LENGTHS = struct.Struct(">II")
 
 
 def send(into: FileIO, head: Mapping[str, Any], body: bytes) -> None:
-    """
-    Write a message of JSON and bytes into an unbuffered pipe.
+    """Write a message of JSON and bytes into an unbuffered pipe.
 
     Raises:
         OSError: The other end of the pipe is closed.
-
     """
     first = json.dumps(head).encode()
     for part in (_LENGTHS.pack(len(first), len(body)) + first, body):
@@ -45,13 +42,11 @@ def send(into: FileIO, head: Mapping[str, Any], body: bytes) -> None:
 
 
 def receive(out: FileIO, most: int) -> tuple[dict[str, Any], bytearray]:
-    """
-    Read a message, whose head and body have at most *most* bytes each, from an unbuffered pipe.
+    """Read a message, whose head and body have at most *most* bytes each, from an unbuffered pipe.
 
     Raises:
         EOFError: The pipe ended before the message was complete.
         ValueError: The message is larger than *most*, or malformed.
-
     """
     lengths = _LENGTHS.unpack(_read_exactly(out, _LENGTHS.size))
     if max(lengths) > most:
@@ -94,8 +89,7 @@ def serve() -> None:
 
 @contextmanager
 def _limit_memory(size: int) -> Iterator[None]:
-    """
-    Limit the memory that a page of *size* bytes may add to what the process has: beyond it, MemoryError is raised.
+    """Limit the memory that a page of *size* bytes may add to what the process has: beyond it, MemoryError is raised.
 
     The system enforces the limit, so it holds for native code too. It needs ``/proc``: elsewhere the memory of the
     process is not known, or (macOS) the limit is not enforced.

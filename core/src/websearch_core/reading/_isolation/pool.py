@@ -1,5 +1,5 @@
-"""
-Read pages in other processes: several at a time, and so that a crash of the parser costs one page, not the application.
+"""Read pages in other processes: several at a time, and so that a crash of the parser costs one page, not the
+application.
 
 PDF, Office files, feeds and other XML are always read there, unless the caller says otherwise: their parsers are not
 ours, and while one of them loops in C code, no thread of the process runs. Only the end of the process ends it.
@@ -54,8 +54,8 @@ def read_isolated(
     processes: int | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Page:
-    """
-    Read a page in this process or in another one, with the arguments and errors of `websearch_core.reading.read_bytes`.
+    """Read a page in this process or in another one, with the arguments and errors of
+    `websearch_core.reading.read_bytes`.
 
     Unless *isolate* insists on another process, the page is read in this one, with a warning in the log, if none can be
     started. *processes* are for the pages of one client; those of all clients together may take twice as many.
@@ -121,15 +121,13 @@ class _Pool:
         self._cleaner: threading.Timer | None = None
 
     def take(self, *, insist: bool) -> Worker | None:
-        """
-        Reserve a process until it is given back, for a page that has a place.
+        """Reserve a process until it is given back, for a page that has a place.
 
         If *insist*, start one if necessary, and wait for it. Otherwise return None if none is free.
 
         Raises:
             ChildProcessError: No process can be started.
             TimedOut: No process was ready within the time allowed.
-
         """
         ends = time.monotonic() + min(time_left(), MAX_SECONDS)
         worker: Worker | None = None
@@ -168,8 +166,7 @@ class _Pool:
 
     @contextmanager
     def reading_here(self) -> Iterator[None]:
-        """
-        Count a page that is read in this process, and start processes once they pay off.
+        """Count a page that is read in this process, and start processes once they pay off.
 
         Once pages read side by side have taken as long as starting a process does, one process is started for each page
         being read. Whenever the pages end, less than twice the necessary time was spent.

@@ -31,8 +31,7 @@ def place(link: Element) -> str:
 
 
 def find_footnotes(root: Element, hrefs: Iterable[str]) -> dict[str, str]:
-    """
-    Find the footnotes of a text: the mark of each by the ``id`` of its element.
+    """Find the footnotes of a text: the mark of each by the ``id`` of its element.
 
     The distinct targets of its links, *hrefs*, tell quickly whether there can be any.
     """

@@ -84,8 +84,7 @@ class _Sign(NamedTuple):
 
 
 def _move_marks(text: str) -> str:
-    """
-    Remove or move the marks of emphasis that a parser would not see as such.
+    """Remove or move the marks of emphasis that a parser would not see as such.
 
     Neighbours of one kind become one. Of neighbours of several kinds, only one is marked, the bold one if there is one.
     Where a mark would stand between punctuation and a letter, it changes places with the punctuation.

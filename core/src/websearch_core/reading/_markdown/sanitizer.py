@@ -1,5 +1,4 @@
-"""
-Make untrusted Markdown safe to render: it fetches nothing and runs nothing.
+"""Make untrusted Markdown safe to render: it fetches nothing and runs nothing.
 
 HTML pages go through our own writer, which is safe already. Other Markdown can contain images, raw HTML and links to
 anywhere: Markdown that a site serves, the text of a PDF, the answer of a reading service. Only text that is certainly
@@ -65,8 +64,7 @@ class Sanitized(NamedTuple):
 
 
 def sanitize(text: str, base: str = "", links: Links = "keep", *, close: bool = True) -> Sanitized:
-    """
-    Make Markdown safe to render.
+    """Make Markdown safe to render.
 
     Images become their alternative text. Links become absolute http(s) links, resolved against *base*, or what *links*
     says: only their ``text``, or nothing (``drop``); other links, such as ``javascript:``, become their text. Raw HTML
@@ -317,8 +315,7 @@ def _defuse(text: str) -> str:
 
 
 def _code_spans(text: str) -> dict[int, int]:
-    """
-    Map the start of each code span of a block to its end.
+    """Map the start of each code span of a block to its end.
 
     Empty unless each run of backticks is closed on its own line. Otherwise a parser could pair them differently,
     depending on where it sees the end of a paragraph; a table also divides a span at every ``|``. A backtick may also

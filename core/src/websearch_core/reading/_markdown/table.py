@@ -102,8 +102,7 @@ def _span(element: Element, attribute: str, most: int) -> int:
 
 
 def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
-    """
-    Return the lines of a table, without empty rows and columns.
+    """Return the lines of a table, without empty rows and columns.
 
     The first row gets as many cells as the widest one, since viewers do not show cells beyond it.
     """
@@ -133,8 +132,7 @@ def _record(names: Sequence[str], row: Sequence[str]) -> str:
 
 
 def write_rows(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[str, int]:
-    """
-    Write rows as a table, or as a list of records, in which each cell follows the name of its column.
+    """Write rows as a table, or as a list of records, in which each cell follows the name of its column.
 
     The names of the columns come first; rows may have different lengths. No row is begun after *most* characters.
     Returns the text, and its number of rows, not counting the first.

@@ -1,5 +1,4 @@
-"""
-Tree -> Markdown, with markdownify's converter walking the tree directly, without BeautifulSoup.
+"""Tree -> Markdown, with markdownify's converter walking the tree directly, without BeautifulSoup.
 
 The output has nothing that a front end would fetch or run: images become their alternative text, links lead to http(s)
 or become text, and text that merely looks like a link, image, tag, heading or code fence is escaped.
@@ -109,8 +108,7 @@ def to_markdown(root: Element, links: Mapping[str, str]) -> str:
 
 
 class _Converter(MarkdownConverter):
-    """
-    markdownify's converter for one page.
+    """markdownify's converter for one page.
 
     The ``convert_`` methods, some of them overridden here, write each element from the text inside it. `process_tag`,
     which calls them, is overridden too: it walks the `Element` tree as it is, and handles each string once.
@@ -138,8 +136,7 @@ class _Converter(MarkdownConverter):
         return _CODE_LINE.sub(self._insert_code, text) if self.code else text
 
     def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
-        """
-        Convert the element and all inside it, without recursion, so that no depth is too much.
+        """Convert the element and all inside it, without recursion, so that no depth is too much.
 
         Half of all elements contain nothing or a single text; they are written at once. Of boxes that contain nothing
         but each other only one is written, since the result is the same. Neither is done if the page has footnotes.

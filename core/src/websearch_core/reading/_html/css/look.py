@@ -1,5 +1,4 @@
-"""
-Decide from the CSS properties of an element whether people can see it and its text.
+"""Decide from the CSS properties of an element whether people can see it and its text.
 
 Properties have their CSS meaning, including shorthands, invalid values and the order of declarations.
 """

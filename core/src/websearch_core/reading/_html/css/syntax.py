@@ -1,5 +1,4 @@
-"""
-Split CSS into tokens and declarations, so that spelling makes no difference.
+"""Split CSS into tokens and declarations, so that spelling makes no difference.
 
 Follows CSS Syntax Level 3 (https://www.w3.org/TR/css-syntax-3/) for escapes, comments, strings, numbers, functions and
 ``!important``. Never raises, and reads every character once.
