@@ -125,7 +125,7 @@ def unrendered(origin):
 
 
 # The HTML of these has words of its own, and no mark of what is missing: only a browser can tell.
-MISREAD = {"fetch-stream", "frame-srcdoc", "react-hydration"}
+MISREAD = {"react-hydration"}
 READ = {"chunked"}  # needs no scripts
 
 

@@ -23,9 +23,12 @@ from websearch_core.testing import SECRET, Check, read_checks, search_checks
 # They send in their own way, which no cassette can replay: see tests/core/providers.
 LIBRARIES = {"browser", "ddgs"}
 PLAIN_TEXT = {
+    "external",
     "firecrawl",
     "github",
     "jina",
+    "keenable",
+    "ollama",
     "parallel",
     "perplexity",
     "searchapi",

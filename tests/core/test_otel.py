@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import copy
 import pickle
 
@@ -49,7 +50,7 @@ class Watched:
         self.tracers.add_span_processor(SimpleSpanProcessor(self.exporter))
         meters = MeterProvider(metric_readers=[self.reader])
         self.hook = OpenTelemetry(tracer_provider=self.tracers, meter_provider=meters, **options)
-        self.web = WebSearch(Sea(), on_event=self.hook, retry=Retry(wait_initial=0))
+        self.web = WebSearch(Sea(), on_event=self.hook, retry=Retry(wait_initial=0), throttle=math.inf)
 
     @property
     def spans(self):

@@ -57,8 +57,11 @@ def list_items(data: Any, content: str, fits: Callable[[str], bool]) -> str:
         fits: Returns whether a text may be shown after the content.
     """
     items = [item for item in data.items if not _is_shown(item, content)] if data else []
-    if not items or fits(linked := _write_items(items, len(items), linked=True)):
-        return linked if items else ""
+    if not items:
+        return ""
+    linked = _write_items(items, len(items), linked=True)
+    if fits(linked):
+        return linked
     number = bisect_left(range(1, len(items) + 1), 1, key=lambda most: not fits(_write_items(items, most)))
     return _write_items(items, number) if number else ""
 

@@ -37,7 +37,7 @@ READ = """All of it
 
 ### Habitat
 
-Cold **seas**, [shallow](https://sea.example/depth). A frond of kelp on the shore Deep.
+Cold **seas**, [shallow](https://sea.example/depth). (Image: A frond of kelp on the shore) Deep.
 
 [audio/mpeg](https://sea.example/1.mp3)
 

@@ -79,6 +79,6 @@ def test_an_item_is_shown_with_its_own_price_and_not_with_that_of_another(pages:
         own += price in shown
         other += bool(nearest and nearest[0] in others)
 
-    assert len(tried) >= 3
+    assert len(tried) >= 2
     assert own >= 0.9 * len(tried)
     assert other <= 0.02 * len(tried)
