@@ -93,11 +93,7 @@ def render_page(page: Page, form: Format = "text") -> str:
 
 
 def page_body(
-    page: Page,
-    *,
-    max_length: int | None = None,
-    max_tokens: int | None = None,
-    count: TokenCounter = estimate_tokens,
+    page: Page, *, max_length: int | None = None, max_tokens: int | None = None, count: TokenCounter = estimate_tokens
 ) -> str:
     """Return what a text has of a page between its facts and its notes: what it states, its content, and its grid.
 

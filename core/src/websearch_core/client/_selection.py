@@ -17,17 +17,7 @@ from urllib.parse import urlsplit
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
 from .._text.urls import Origin, find_origin, is_this_machine, parse_holes
 from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound, UnsupportedOption
-from ..layers import (
-    Breaker,
-    Fallback,
-    Layer,
-    Rank,
-    Relax,
-    Retry,
-    SingleFlight,
-    Throttle,
-    leaves,
-)
+from ..layers import Breaker, Fallback, Layer, Rank, Relax, Retry, SingleFlight, Throttle, leaves
 from ..layers._layer import address, check_part, parts
 from ..layers._stack import Stack
 from ..models import SearchQuery

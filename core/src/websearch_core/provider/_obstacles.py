@@ -89,8 +89,7 @@ _MOST_TEXT = 100_000  # characters of Markdown, targets of links included: a lon
 _MAX_AROUND = 600  # characters around an empty main part: navigation, a banner
 _MAX_MENU = 100  # characters of links or names of pictures, which are all that a page says
 _PICTURE_NAME = re.compile(
-    rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))",
-    re.IGNORECASE,
+    rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))", re.IGNORECASE
 )
 _PASSWORD = re.compile(rb"<input\b[^<>]{0,500}?\stype\s{0,5}=\s{0,5}[\"']?password\b", re.IGNORECASE)
 _LOGIN = re.compile(

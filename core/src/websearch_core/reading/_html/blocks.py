@@ -15,17 +15,7 @@ from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, read_formula
-from .hidden import (
-    MAY_HIDE,
-    MAY_OPEN,
-    WHOLE,
-    Openers,
-    hiding,
-    is_for_calendars,
-    is_spoken,
-    skips,
-    stays_hidden,
-)
+from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, is_for_calendars, is_spoken, skips, stays_hidden
 from .templates import remove_templates
 
 if TYPE_CHECKING:
@@ -161,12 +151,7 @@ class _Walk:
     """One walk over the page; very few pages need a second."""
 
     def __init__(
-        self,
-        body: LexborNode | None,
-        page: _Markup,
-        opened: frozenset[int] = frozenset(),
-        *,
-        noscript: bool = False,
+        self, body: LexborNode | None, page: _Markup, opened: frozenset[int] = frozenset(), *, noscript: bool = False
     ) -> None:
         self.outline = TextBlocks()
         self._page = page
