@@ -53,10 +53,7 @@ def serialize(url: str) -> str:
     """Return *url* as it is sent: as it is written, if that is how a URL is written. The host may be any.
 
     The host is in lower-case ASCII, ``.`` and ``..`` in the path are resolved, and what a URL cannot contain is
-    percent-encoded.
-
-    Raises:
-        UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
+    percent-encoded. What is not an absolute http(s) URL, or is ambiguous, is an `UnsafeURL`.
     """
     scheme, host, port, rest = split_url(url)
     return _join(scheme, host, port) + rest
@@ -68,10 +65,7 @@ def canonicalize(url: str) -> str:
 
     Spellings are one if RFC 3986, section 6.2.2, says so, or if they differ only in whether a character without a
     meaning of its own there is percent-encoded: ``/Kelp_(alga)`` and ``/Kelp_%28alga%29``. This form is for comparing;
-    `serialize` returns what to send.
-
-    Raises:
-        UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
+    `serialize` returns what to send, and raises the same errors.
     """
     scheme, host, port, rest = split_url(url)
     if _ENCODED.search(rest):

@@ -25,10 +25,7 @@ def make_query(
     query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None, usual: Mapping[str, Any]
 ) -> SearchQuery:
     """Return the `SearchQuery` that the arguments of a search stand for, with the *usual* options where they say
-    nothing.
-
-    Raises:
-        InvalidOption: An option is wrong or unknown, or was given besides a `SearchQuery`.
+    nothing. Options besides a `SearchQuery` are an `InvalidOption`.
     """
     given: dict[str, Any]
     if isinstance(query, SearchQuery):
@@ -54,17 +51,11 @@ def make_query(
 def check_arguments(
     given: Mapping[str, Any], known: Collection[str] = _KNOWN, find_home: Callable[[str], str] = find_home
 ) -> None:
-    """Check the names of the arguments of a `WebSearch`, or of a class that takes them.
+    """Check the names of the arguments of a `WebSearch`, or of a class that takes them, against the *known* ones.
 
-    A message never shows the value of an argument, which may be a key: ``api_ky="..."``.
-
-    Args:
-        given: The arguments.
-        known: The right names.
-        find_home: Returns which of them an option of a search or of a page belongs to.
-
-    Raises:
-        ConfigurationError: One is unknown. If it is known by this name elsewhere, the message says what to write.
+    *find_home* returns which of them an option of a search or of a page belongs to. The `ConfigurationError` says what
+    to write for a name that is known elsewhere, and never shows the value of an argument, which may be a key:
+    ``api_ky="..."``.
     """
     for name in given:
         if name not in known and (line := _find_line(name, known, find_home, given.get("provider"))):

@@ -307,10 +307,8 @@ def read_each(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSe
 
 
 def address(query: SearchQuery, provider: Provider, *group: Provider) -> SearchQuery:
-    """Return *query* with the ``extra`` that is for *provider*, which may be one of a *group*.
-
-    Raises:
-        InvalidOption: Several are asked, and ``extra`` does not say whom each parameter is for.
+    """Return *query* with the ``extra`` that is for *provider*, which may be one of a *group*; then it must say whom
+    each parameter is for.
     """
     if not query.extra:
         return query

@@ -194,16 +194,9 @@ def _environment_of_plain(cls: type[Any]) -> dict[str, tuple[str, ...]]:
 
 
 def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
-    """Make an instance of any provider class.
+    """Make an instance of any provider class, which is registered under *name*, of its *options*.
 
-    Args:
-        cls: The class.
-        name: The name it is registered under.
-        options: Its options.
-
-    Raises:
-        MissingKey: A required option is missing.
-        ConfigurationError: An option is invalid.
+    A required one that is missing is a `MissingKey`, and an invalid one another `ConfigurationError`.
     """
     try:
         return cls(**options)

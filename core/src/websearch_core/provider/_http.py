@@ -132,10 +132,8 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
 
 
 def check_length(text: str, provider: Provider) -> None:
-    """Check that *text* is no longer than the ``limits`` of *provider* allow; for a text that is sent as the query.
-
-    Raises:
-        UnsupportedOption: It is longer. It is not cut, since that could change what is searched for.
+    """Check that *text*, which is sent as the query, is no longer than the ``limits`` of *provider* allow. It is not
+    cut, since that could change what is searched for.
     """
     limits: Limits = getattr(provider, "limits", Limits())
     for most, length, unit in (

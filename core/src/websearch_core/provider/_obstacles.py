@@ -104,11 +104,8 @@ _LINK = re.compile(r"\[([^\[\]]*+)\]\([^()\s]*+\)")  # linear: nothing that it r
 def find_challenge(response: Response, text: str | None = None) -> str | None:
     """Return who answers with a challenge against robots instead of the page, such as ``Cloudflare``, or None.
 
-    A banner or a script of such a vendor in a page with content is not a challenge.
-
-    Args:
-        response: The response to a request for a page.
-        text: The text of the page, if it was parsed: one with content is never a challenge, unless a header says so.
+    A banner or a script of such a vendor in a page with content is not one; *text* is that of the page, if it was
+    parsed. A header may say that it is one nevertheless.
     """
     for header, value, name in _HEADERS:
         if value in (found := response.headers.get(header, "").lower()) and found:
@@ -135,13 +132,11 @@ def asks_for_scripts(text: str) -> bool:
 
 
 def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
-    """Return whether a page has no content without running its scripts.
+    """Return whether the page whose HTML is *source* has no content without running its scripts.
 
-    Args:
-        text: The text of the page, as Markdown. Asking for scripts, or to wait, is saying nothing, and so is
-            a menu, headings and buttons, the names of a few pictures, or a few words around a main part that is empty.
-        source: Its HTML.
-        route: The fragment of its URL if its scripts are to show what that names: then it is another page.
+    In its *text*, as Markdown, asking for scripts, or to wait, is saying nothing, and so is a menu, headings and
+    buttons, the names of a few pictures, or a few words around a main part that is empty. *route* is the fragment of
+    its URL if its scripts are to show what that names: then it is another page.
     """
     if route and _SCRIPT.search(source[:_MOST_SOURCE]):
         return True

@@ -139,13 +139,8 @@ def page_output(
 ) -> Output:
     """Return the output for a page.
 
-    Args:
-        page: The page.
-        form: The format of the content.
-        full: Whether the artifact keeps all data, its links and its text included.
-        max_length: Maximum characters of its text and its grid together.
-        max_tokens: Maximum tokens of both.
-        count: Counts them.
+    A *full* artifact keeps all data, its links and its text included. The lengths are those of its text and grid
+    together.
     """
     from .. import render
 

@@ -50,11 +50,8 @@ class Unpacked(NamedTuple):
 
 
 def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
-    """Unpack the parts of an archive that are text, with at most *max_tags* tags together; errors name its
-    *media_type*.
-
-    Raises:
-        UnsupportedContent: The archive is damaged, encrypted or too large.
+    """Unpack the parts of an archive that are text, with at most *max_tags* tags together. One that is damaged,
+    encrypted or too large is an `UnsupportedContent`, which names its *media_type*.
     """
     if data.count(b"PK\x01\x02") > _MAX_PARTS:
         raise UnsupportedContent(f"{media_type} with more than {_MAX_PARTS} parts")

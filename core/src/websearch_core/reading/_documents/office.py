@@ -33,11 +33,8 @@ _FACT = re.compile(
 
 
 def read_office(document: Document) -> Page:
-    """Read a document: its headings, paragraphs, lists, tables and links.
-
-    Raises:
-        ImportError: The extra ``office`` is not installed.
-        UnsupportedContent: The file is damaged, encrypted or too large.
+    """Read a document: its headings, paragraphs, lists, tables and links. It is an `ImportError` without the extra
+    ``office``.
     """
     media_type = document.media_type
     unpacked = unpack(document.data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS)

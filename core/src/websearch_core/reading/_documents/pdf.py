@@ -89,12 +89,7 @@ _GLUED_SAMPLE = 200_000  # characters
 
 
 def read_pdf(document: Document) -> Page:
-    """Read a PDF.
-
-    Raises:
-        ImportError: The extra ``pdf`` is not installed.
-        UnsupportedContent: The file needs a password, or it is damaged.
-    """
+    """Read a PDF, if it needs no password. It is an `ImportError` without the extra ``pdf``."""
     from pypdf import apply_configuration
 
     from . import fonts  # noqa: F401 - it adds to pypdf
@@ -283,12 +278,10 @@ def _is_glued(text: str) -> bool:
 
 
 def _strip_furniture(pages: Sequence[list[str]], margins: Sequence[set[str]]) -> int:
-    """Remove page numbers, and headers and footers that most pages share, or most left or most right ones.
+    """Remove page numbers, and headers and footers that most pages share, or most left or most right ones. Return how
+    many lines were removed.
 
     The first copy of a header stays, and so does the only line of a page.
-
-    Returns:
-        How many lines were removed.
     """
     removed = 0
     for edge in (0, -1):

@@ -44,10 +44,8 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
     Returns a function that takes the number of characters that fit, marks included, and returns the page with the
     places, in its order, each with the sentences around it; places close together are merged. Marks between them are
     those of `by_query`. A note says how many places there are and how many are shown, and ``next_offset`` leads to the
-    next ones. If there are none, the content is empty and a note says so.
-
-    Raises:
-        InvalidOption: *phrase* has nothing to search for.
+    next ones. If there are none, the content is empty and a note says so. A phrase with nothing to search for is an
+    `InvalidOption`.
     """
     source = Composer(page, offset, whole=max(_AROUND, about // 2))
     places = occurrences(source.text, phrase, offset)

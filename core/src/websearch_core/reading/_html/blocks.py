@@ -114,11 +114,8 @@ def find_blocks(
     hidden parts that are longer than everything visible, since scripts will show them. ``<noscript>`` is skipped too,
     unless it has the text of an article, or the page has little other text.
 
-    Args:
-        body: The element to walk over.
-        opens: False for HTML without scripts, and so without controls: hidden text there stays hidden.
-        rendered: True for what a browser shows: scripts have run, and what they left hidden stays hidden.
-        streamed: True if the page has the script by which React moves streamed parts to their places.
+    HTML without scripts, and so without controls, *opens* nothing. What scripts left hidden in a page that a browser
+    *rendered* stays hidden. A *streamed* page has the script by which React moves parts to their places.
     """
     page = _Markup(opens=opens, rendered=rendered, streamed=streamed)
     seen = _Walk(body, page)

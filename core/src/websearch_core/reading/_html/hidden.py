@@ -47,11 +47,10 @@ WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visibl
 
 
 def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
-    """Return how an element is hidden when the page opens.
+    """Return how an element is hidden when the page opens; 0 if it is visible.
 
-    Returns:
-        0 if it is visible. The bits `UNSEEN`, `TINY` and `CLEAR` if its text is hidden, but elements in it can be
-        visible. `WHOLE`, with such bits, if nothing in it is visible.
+    It has the bits `UNSEEN`, `TINY` and `CLEAR` if its text is hidden, but elements in it can be visible, and also
+    `WHOLE` if nothing in it is visible.
     """
     if look.closes or look.disguises or (attributes.get("aria-hidden") or "").strip().lower() == "true":
         return WHOLE | look.mutes
@@ -97,10 +96,8 @@ class _Control(NamedTuple):
 class Openers:
     """The controls and gaps seen so far, and the hidden elements that they open or that will fill them.
 
-    What only a control without words opens, or no script moves, is read but counted in ``unasked``.
-
-    Args:
-        streamed: Whether the page has the script by which React moves streamed parts into gaps.
+    What only a control without words opens, or no script moves, is read but counted in ``unasked``. A *streamed* page
+    has the script by which React moves parts into gaps.
     """
 
     def __init__(self, *, streamed: bool) -> None:

@@ -37,13 +37,12 @@ class Feature(NamedTuple):
 
 
 class ContentModel:
-    """A trained model that gives the probability that a block is content.
+    """A trained model that gives the probability that a block is content, as `training/train.py` writes it.
 
-    Args:
-        model: As `training/train.py` writes it. ``words``: the weight of each word. ``features``: see `Feature`.
-            ``edges``: for each trait, the thresholds that questions compare it with. ``trees``: each with its questions
-            ([feature, edge]), the ways on from them and its votes; the votes of all trees add up to at most
-            `MAX_VOTES`. ``base`` and ``scale``: they turn the sum of the votes into log-odds.
+    ``words``: the weight of each word. ``features``: see `Feature`. ``edges``: for each trait, the thresholds that
+    questions compare it with. ``trees``: each with its questions ([feature, edge]), the ways on from them and its
+    votes; the votes of all trees add up to at most `MAX_VOTES`. ``base`` and ``scale``: they turn the sum of the votes
+    into log-odds.
     """
 
     def __init__(self, model: Mapping[str, Any]) -> None:

@@ -69,11 +69,7 @@ class Offer(NamedTuple):
 def read_data(facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str) -> tuple[PageData | None, list[str]]:
     """Return the data of a page, None if there is none, and notes on it.
 
-    Args:
-        facts: What the page says about itself.
-        kind: The kind of page that it is.
-        blocks: The text that it shows.
-        base: The URL that its links are resolved against.
+    *facts* are what it says about itself, *blocks* the text that it shows; links are resolved against *base*.
     """
     linked = facts.linked
     raw = tuple(_bound_things(facts))

@@ -123,11 +123,8 @@ class _Pool:
     def take(self, *, insist: bool) -> Worker | None:
         """Reserve a process until it is given back, for a page that has a place.
 
-        If *insist*, start one if necessary, and wait for it. Otherwise return None if none is free.
-
-        Raises:
-            ChildProcessError: No process can be started.
-            TimedOut: No process was ready within the time allowed.
+        If *insist*, start one if necessary, and wait for it; it is an error if none is ready in time. Otherwise return
+        None if none is free.
         """
         ends = time.monotonic() + min(time_left(), MAX_SECONDS)
         worker: Worker | None = None
