@@ -32,8 +32,7 @@ class Snapshot(NamedTuple):
 
 
 async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
-    """Bring a page to where a reader has seen all of it, and return what it shows, up to *max_length* characters of
-    HTML.
+    """Bring a page to where a reader has seen all of it, and return what it shows, up to *max_length* characters.
 
     It is waited for, consent walls are declined, it is scrolled to its end, and what is closed is opened. The notes of
     *tab* say so. Raise `TimedOut` if its scripts cannot be ended, and another `WebSearchError` if it crashed, or led to

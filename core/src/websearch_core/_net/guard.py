@@ -105,9 +105,7 @@ class Guard:
         resolve: Resolve = resolve_host,
         is_own: Callable[[Address], bool] = is_own_address,
     ) -> Guard:
-        """Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``. Raise
-        `ConfigurationError` for an entry that is neither.
-        """
+        """Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``."""
         return cls(*parse_holes(entries), domains, resolve, is_own)
 
     def check(self, url: str) -> str:

@@ -21,9 +21,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False, slots=True)
 class Deadline:
-    """A moment of `time.monotonic` until which there is time; ``inf`` means for ever. It can be moved to a later one,
-    for those who join while others wait.
-    """
+    """A moment of `time.monotonic` until which there is time, or ``inf``; moved for those who join later."""
 
     at: float = math.inf
 

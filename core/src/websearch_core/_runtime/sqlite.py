@@ -134,8 +134,7 @@ def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.C
     """Open a connection for as long as a block takes, without implicit transactions; make the file if there is none.
 
     Writing waits *timeout* seconds while somebody else writes. *options* are the parameters of SQLite's URI, such as
-    ``mode=ro``. Raise `ConfigurationError` if the file was in use while this process was forked, or others may
-    change it.
+    ``mode=ro``. It fails if the file was in use while this process was forked, or others may change it.
     """
     use = _Use(path)
     release = releasing(partial(_connections.close, use))

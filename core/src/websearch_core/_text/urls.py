@@ -102,8 +102,7 @@ def find_page(url: str) -> str:
     """Return what identifies the page at *url*: the same for all addresses under which services list it.
 
     Left out are the scheme, ``www.``, the fragment unless it is a route, a slash at the end, and parameters for
-    tracking. The result is not a URL. What is not an http(s) URL, such as the ``file:`` URL of a local index, is
-    returned as it is.
+    tracking. The result is not a URL. What is not an http(s) URL, such as ``file:``, is returned as it is.
     """
     try:
         absolute = canonicalize(url)

@@ -54,8 +54,7 @@ def check_arguments(
     """Check the names of the arguments of a `WebSearch`, or of a class that takes them, against the *known* ones.
 
     *find_home* returns which of them an option of a search or of a page belongs to. The `ConfigurationError` says what
-    to write for a name that is known elsewhere, and never shows the value of an argument, which may be a key:
-    ``api_ky="..."``.
+    to write for a name that is known elsewhere, and never shows a value, which may be a key: ``api_ky="..."``.
     """
     for name in given:
         if name not in known and (line := _find_line(name, known, find_home, given.get("provider"))):
@@ -136,9 +135,7 @@ def _as_list(name: str, what: str, items: Iterable[T], use: str) -> list[T]:
 
 
 def strip_fragment(url: str) -> str:
-    """Return *url* without its fragment, which a reading service could pass on to the scripts of the page; the browser
-    here gets it as the `Choices.route` of the call.
-    """
+    """Return *url* without its fragment, for services; the browser here gets it as the `Choices.route` of the call."""
     if not isinstance(url, str):
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
     target, mark, _ = url.partition("#")

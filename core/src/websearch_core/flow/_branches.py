@@ -1,8 +1,7 @@
 """Branches of a blocking call: work in threads of its own that ends soon when nobody waits for it any more.
 
 Nothing can cancel a thread. A branch that is cut off sends nothing more and ends with its next effect, and the
-connection that it waits for is shut down if we opened it. Its thread is a daemon, so that no program waits for it
-at its end.
+connection that it waits for is shut down if we opened it. No program waits for its thread, a daemon.
 """
 
 from __future__ import annotations

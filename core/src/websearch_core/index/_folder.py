@@ -42,8 +42,7 @@ class Report:
 
 
 def files(place: Path) -> Iterator[Path | SkippedFile]:
-    """Yield the files in the folder *place*, sorted, or *place* itself if it is a file; `ConfigurationError` if
-    neither.
+    """Yield the files in the folder *place*, sorted, or *place* itself if it is a file; raise if it is neither.
 
     Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
     """

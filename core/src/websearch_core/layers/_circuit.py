@@ -28,8 +28,7 @@ class Pass:
 
 
 class Circuit:
-    """Counts *failures* in a row. After too many it is open: calls are refused for a while, and then one is let
-    through.
+    """Counts *failures* in a row. After too many it is open: calls are refused for a while, then one passes.
 
     If that one succeeds, the circuit closes; if it fails, the while doubles, up to *max_reset_timeout*. A random fifth
     of it keeps processes apart. Calls that began before the circuit opened or closed do not count any more, since they

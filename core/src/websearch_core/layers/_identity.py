@@ -37,9 +37,7 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
 
 
 def describe_provider(provider: Provider) -> list[Any] | None:
-    """Return what *provider* is made of, with the layers that change what it answers, all their options and no keys;
-    None if one of them cannot show what it is.
-    """
+    """Return *provider* with the layers that change its answers, all options and no key; None if one cannot show it."""
     described: list[Any] = []
     for part in parts(provider):
         inner = held(part)

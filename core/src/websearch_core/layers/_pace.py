@@ -117,8 +117,7 @@ class Pace:
         """Learn from the answer to a request that has left: let its endpoint rest until a limit that is used up begins
         again, and let more requests begin at a time, or fewer if it *was_refused*.
 
-        Limits of a day or longer (*below*) are left to the service: it may sell more, and says so itself when it does
-        not.
+        Limits of a day or longer (*below*) are left to the service: it may sell more, and says so if not.
         """
         if self._welcome is not None:
             left = [limit.remaining for limit in limits if limit.limit != 0 and (limit.window or 0) < below]

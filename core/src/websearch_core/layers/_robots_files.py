@@ -87,8 +87,7 @@ class RobotsFiles:
     def read(self, reader: PageReader, url: str) -> Flow[Page]:
         """Read a page with *reader*, if robots.txt allows it and every page that it redirects to.
 
-        A redirect that is a request of the flow is checked before it is followed; where a service or a browser ended is
-        checked afterwards.
+        A redirect of the flow is checked before it is followed; where a service or a browser ended, afterwards.
         """
         yield from self.check(url)
         page = yield from intercept(reader.read(url), self._perform)
@@ -105,8 +104,7 @@ class RobotsFiles:
         return page
 
     def check(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[float]:
-        """Return the seconds that the site of *url* asks for between two requests. What is not an http(s) URL is left
-        to the reader to refuse.
+        """Return the seconds that the site of *url* asks for between two requests. The reader refuses other URLs.
 
         The ``User-Agent`` in *headers*, those of the request for the page, asks for the robots.txt, too. Raise
         `DisallowedByRobots` if it does not allow to read the page, and a `ServiceError` if it cannot be fetched.

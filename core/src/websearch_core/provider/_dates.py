@@ -20,8 +20,7 @@ def date_range(query: SearchQuery) -> tuple[date | None, date | None]:
 
 
 def date_span(query: SearchQuery, periods: Mapping[str, str] = MappingProxyType({}), *, sign: str = "to") -> str | None:
-    """Return the dates of *query* as one text: ``2026-01-01to2026-06-30``, or the word for its ``time_range`` in
-    *periods*.
+    """Return the dates of *query* as one text, ``2026-01-01to2026-06-30``, or the word in *periods*.
 
     For services that need both ends: from 1970, until today. Where it is tomorrow already, a query may begin after
     today in UTC; then its first day is the last one, too.

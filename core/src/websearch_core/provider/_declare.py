@@ -1,5 +1,4 @@
-"""Declare a provider: a frozen value that inherits nothing, whose fields are its options and say where they may come
-from.
+"""Declare a provider: a frozen value that inherits nothing, whose fields are options and say where they come from.
 
 `Key` and `BaseUrl` are open to a settings file that was merely found, as `FoundFile` says. They are checked together:
 a key is never sent where such a file says.

@@ -1,7 +1,6 @@
 """What stands in the way of a page: challenges against robots, and pages that say nothing without scripts.
 
-The marks are those of the pages that vendors of bot protection serve instead of the page, not of the scripts that they
-add to every page.
+The marks are those of the pages that vendors of bot protection serve instead, not of scripts in every page.
 """
 
 from __future__ import annotations

@@ -33,9 +33,7 @@ _LINK_TARGET = re.compile(r"\]\([^()\s]*\)|https?://\S+")
 
 
 def find_stub(title: str, text: str) -> str | None:
-    """Return why Markdown that a site offers does not say what its page says, such as ``asks to sign in``, or None.
-    *text* has no front matter.
-    """
+    """Return why Markdown that a site offers does not say what its page says, such as ``asks to sign in``, or None."""
     said = text.strip()
     if not said:
         return "is empty"

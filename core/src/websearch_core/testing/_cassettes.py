@@ -34,8 +34,7 @@ def use_cassette(path: Path, record_mode: str = "none") -> Iterator[Any]:
     """Replay the HTTP exchanges on the cassette at *path*, a YAML file, in this block, or record them.
 
     *record_mode* ``none`` replays, and refuses other requests; ``once`` records if there is no file yet;
-    ``new_episodes`` adds what is missing; ``all`` records everything again. It is a `ConfigurationError` if vcrpy is
-    not installed.
+    ``new_episodes`` adds what is missing; ``all`` records everything again. Needs vcrpy.
     """
     try:
         import vcr  # type: ignore[import-untyped]

@@ -103,8 +103,7 @@ def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 
 def _as_utf8(content: bytes, media_type: str) -> bytes:
-    """Return XML in UTF-8 that declares no other encoding: its tags are counted in bytes, and a parser must see the
-    same.
+    """Return XML in UTF-8 that declares no other encoding: tags are counted in bytes, as the parser must see them.
 
     XML in an encoding in which these files do not come is `UnsupportedContent`.
     """

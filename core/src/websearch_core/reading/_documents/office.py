@@ -33,9 +33,7 @@ _FACT = re.compile(
 
 
 def read_office(document: Document) -> Page:
-    """Read a document: its headings, paragraphs, lists, tables and links. It is an `ImportError` without the extra
-    ``office``.
-    """
+    """Read a document: its headings, paragraphs, lists, tables and links. Needs the extra ``office``."""
     media_type = document.media_type
     unpacked = unpack(document.data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS)
     cut = unpacked.cut

@@ -1,5 +1,4 @@
-"""Read PDF files: the text in the order of the file, each page under a heading with its number, so that it can be
-cited.
+"""Read PDF files: the text in the order of the file, each page under a heading with its number, to be cited.
 
 pypdf is pure Python: a broken file raises an error instead of crashing the process, and every structure that a hostile
 file can inflate has a limit. It belongs to the extra ``pdf``.
@@ -278,8 +277,7 @@ def _is_glued(text: str) -> bool:
 
 
 def _strip_furniture(pages: Sequence[list[str]], margins: Sequence[set[str]]) -> int:
-    """Remove page numbers, and headers and footers that most pages share, or most left or most right ones. Return how
-    many lines were removed.
+    """Remove page numbers, and headers and footers of most pages, or of most left or right ones; return how many lines.
 
     The first copy of a header stays, and so does the only line of a page.
     """
@@ -385,8 +383,7 @@ def _is_prose(line: str) -> bool:
 def _join(text: str, line: str, compounds: set[str]) -> tuple[str, str]:
     """Return both lines so that they can be concatenated.
 
-    ``iden-`` and ``tifier`` become one word; ``command-`` and ``line`` keep the hyphen if the text has the compound
-    elsewhere.
+    ``iden-`` and ``tifier`` become one word; ``command-`` and ``line`` keep the hyphen if the text has that elsewhere.
     """
     first = line.partition(" ")[0].rstrip(".,;:!?)")
     if (broken := _BROKEN.search(text[-_MAX_WORD_LENGTH:])) and first[:1].islower():

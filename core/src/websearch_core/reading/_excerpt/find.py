@@ -44,8 +44,7 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
     Returns a function that takes the number of characters that fit, marks included, and returns the page with the
     places, in its order, each with the sentences around it; places close together are merged. Marks between them are
     those of `by_query`. A note says how many places there are and how many are shown, and ``next_offset`` leads to the
-    next ones. If there are none, the content is empty and a note says so. A phrase with nothing to search for is an
-    `InvalidOption`.
+    next ones. If there are none, the content is empty and a note says so.
     """
     source = Composer(page, offset, whole=max(_AROUND, about // 2))
     places = occurrences(source.text, phrase, offset)
@@ -133,8 +132,7 @@ class Places:
 
 
 class Folded:
-    """A text from *offset* on in the form used for comparing phrases, which knows where each of its characters came
-    from.
+    """A text from *offset* on in the form for comparing phrases, which knows where each of its characters came from.
 
     If *seen*, the targets of links are left out.
     """

@@ -15,14 +15,12 @@ LINK = re.compile(r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\])*+\]\([^()\n]*+\)")
 
 
 def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
-    """Cut a window of at most *max_length* characters, at least 1, out of a whole page; beyond its end, the window is
-    empty.
+    """Cut a window of at most *max_length* characters out of a whole page; beyond its end, the window is empty.
 
     The windows that ``next_offset`` leads to join to exactly the whole text. The cut falls between blocks if possible,
     else between lines, else between words. It never falls inside a link, a table row or a code block, unless that alone
     is longer than the window; then the parts of a link that was cut come back as plain text, with a space that
-    `sanitize` adds. At an offset that no ``next_offset`` leads to, inside code in a quotation, the block may be closed
-    early.
+    `sanitize` adds. At any other offset, inside code in a quotation, the block may be closed early.
     """
     check(max_length, offset)
     whole = page.content

@@ -25,8 +25,7 @@ _TRAILS = frozenset({"nav", "li"})
 def find_below_trail(
     document: LexborHTMLParser, headline: LexborNode | None, stated: Iterable[str]
 ) -> tuple[LexborNode, str] | None:
-    """Find what readers see as the headline of a page whose first ``<h1>``, *headline*, is a step of a breadcrumb
-    trail.
+    """Find what readers see as the headline of a page whose first, *headline*, is a step of a breadcrumb trail.
 
     *stated* are the titles that the page states most deliberately. Return the element, and the stated title that it
     shows, maybe after a few words; None if there is none.

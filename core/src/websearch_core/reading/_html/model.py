@@ -1,5 +1,4 @@
-"""Evaluate the learned model of what is content, without dependencies: many small decision trees, for all blocks at
-once.
+"""Evaluate the learned model of what is content, without dependencies: small decision trees, for all blocks at once.
 
 A tree has seven questions and eight leaves. The cost is not in the questions but in asking them one at a time, so each
 question is asked for all blocks of a page in one step: its answers are the bytes of a long integer, the answers for one

@@ -1,5 +1,4 @@
-"""Read pages in other processes: several at a time, and so that a crash of the parser costs one page, not the
-application.
+"""Read pages in other processes: several at a time, so that a crash of the parser costs one page.
 
 PDF, Office files, feeds and other XML are always read there, unless the caller says otherwise: their parsers are not
 ours, and while one of them loops in C code, no thread of the process runs. Only the end of the process ends it.
