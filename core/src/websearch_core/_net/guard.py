@@ -170,9 +170,7 @@ def _refuse(why: str, host: str, port: int, scheme: str = "") -> UnsafeURL:
 
 def _is_forbidden(ip: Address) -> bool:
     """Return whether a cloud may give out credentials at *ip* or an address embedded in it."""
-    return any(
-        each in network for each in _find_embedded(ip) for network in _FORBIDDEN if network.version == each.version
-    )
+    return any(one in network for one in _find_embedded(ip) for network in _FORBIDDEN if network.version == one.version)
 
 
 def _find_embedded(ip: Address) -> list[Address]:

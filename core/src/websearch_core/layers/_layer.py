@@ -308,9 +308,7 @@ def address(query: SearchQuery, provider: Provider, *group: Provider) -> SearchQ
         return query
     own = {leaf.name for leaf in leaves(provider)}
     known = own.union(leaf.name for one in group for leaf in leaves(one))
-    named = {
-        name for name, part in query.extra.items() if isinstance(part, Mapping) and (name in known or is_known(name))
-    }
+    named = {key for key, one in query.extra.items() if isinstance(one, Mapping) and (key in known or is_known(key))}
     rest = {name: value for name, value in query.extra.items() if name not in named}
     if rest and len(known) > 1:
         line = f"extra={{{min(known)!r}: {{{next(iter(rest))!r}: ...}}}}"

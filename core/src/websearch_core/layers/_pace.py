@@ -127,9 +127,7 @@ class Pace:
             elif self._turns.waiting:
                 self._welcome += self._step
         unsaid = [_LATE] if self._welcome is not None and was_refused and not limits else []
-        waits = unsaid + [
-            rest for limit in limits if limit.is_exhausted and 0 < (rest := _until_reset(limit, below)) < below
-        ]
+        waits = unsaid + [rest for one in limits if one.is_exhausted and 0 < (rest := _until_reset(one, below)) < below]
         if waits:
             self._start_rest(endpoint, min(max(waits), _LONGEST_REST))
 

@@ -148,9 +148,7 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     if len(said) > _MAX_AROUND or not _SCRIPT.search(source):
         return False
     outside = _FRAME | {b"a"} if len(said) <= _MAX_MENU else _FRAME
-    if not re.search(r"\w", _visible(source, outside)) and any(
-        word in said for word in _WORD.findall(_visible(source))
-    ):
+    if not re.search(r"\w", _visible(source, outside)) and any(one in said for one in _WORD.findall(_visible(source))):
         return True
     if _EMPTY_MAIN.search(source) and _is_shown(said, source):
         return True

@@ -84,9 +84,7 @@ def page_error(
 
 def as_links(value: Any) -> tuple[str, ...]:
     """Return the absolute http(s) URLs in *value* if it is a list, else none."""
-    return (
-        tuple(link for link in value if isinstance(link, str) and is_web_url(link)) if isinstance(value, list) else ()
-    )
+    return tuple(one for one in value if isinstance(one, str) and is_web_url(one)) if isinstance(value, list) else ()
 
 
 def check_response(response: Response, reader: PageReader, text: str | None = None, asked: str = "") -> None:

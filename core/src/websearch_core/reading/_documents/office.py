@@ -174,7 +174,6 @@ def _show_once(archive: BytesIO) -> BytesIO:
 
 
 def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:
-    """Read the metadata of the document from the parts that hold it."""
     stated: dict[str, str] = {}
     for name in (name for name in parts if name == "docProps/core.xml" or name.endswith(".opf")):
         for found in _FACT.finditer(parts[name][:100_000].decode("utf-8", "replace")):

@@ -360,9 +360,8 @@ def _paragraphs(lines: Sequence[str], compounds: set[str], titles: Mapping[str, 
             out.append(more)
             joined = True
         else:
-            out.append(
-                f"\n\n{line}" if joined and not _ITEM.match(line) else f"\n{line}"
-            )  # a blank line ends a paragraph
+            # a blank line ends a paragraph
+            out.append(f"\n\n{line}" if joined and not _ITEM.match(line) else f"\n{line}")
             joined = False
         before = line
     return _LEADERS.sub(" …", re.sub(r"\n{3,}", "\n\n", "".join(out))).strip()

@@ -38,7 +38,6 @@ def find_below_trail(
 
 
 def _is_step(headline: LexborNode) -> bool:
-    """Return whether a headline is a step of a breadcrumb trail."""
     around: LexborNode | None = headline
     for _ in range(_LEVELS):
         if around is None or around.tag == "body":

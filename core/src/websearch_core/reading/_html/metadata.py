@@ -216,7 +216,6 @@ def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _first_date(values: Iterable[object]) -> datetime | None:
-    """Return the first value that is a date."""
     dates = (parse_date(value) for value in values)
     return next((date for date in dates if date and date.date().isoformat() not in _NO_DATES), None)
 

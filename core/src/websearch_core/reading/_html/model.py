@@ -98,9 +98,7 @@ class ContentModel:
         lanes = int.from_bytes(b"\xff\0" * pairs, "little")  # a sum takes two bytes: even and odd blocks are separate
         even = odd = 0
         # For each question the answers for all blocks, one byte of 0 or 1 each.
-        answers = [
-            int.from_bytes(columns[feature].translate(exceeds), "little") for feature, exceeds in self._questions
-        ]
+        answers = [int.from_bytes(columns[feature].translate(table), "little") for feature, table in self._questions]
         for (a, b, c, d, e, f, g), table in self._trees:
             bits = (
                 answers[a]

@@ -77,9 +77,7 @@ def read_data(facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str)
     if {"Question", "QAPage"} & types(about) and (asked := _read_question(linked, about)):
         return asked.model_copy(update={"raw": raw}), []
     found = _find_products(facts)
-    products = [thing for thing in found if read_offer(linked, thing).prices] or [
-        thing for thing in found if "offers" in thing
-    ]
+    products = [one for one in found if read_offer(linked, one).prices] or [one for one in found if "offers" in one]
     event = next((thing for thing in (about, *linked.things) if _is_event(thing)), None)
     if not products and event is None and kind in _NO_GRIDS and next(_lists(facts), None) is None:
         return PageData(raw=raw) if raw else None, []
@@ -261,14 +259,12 @@ def _write(price: Decimal, *, cents: bool = False) -> str:
 
 
 def _numbers(written: str) -> Iterator[Decimal]:
-    """Yield the numbers of a text."""
     for found in NUMBER.finditer(written):
         if (number := parse_number(found[0])) is not None:
             yield number
 
 
 def _lists(facts: Metadata) -> Iterator[Thing]:
-    """Yield the lists in the data of a page."""
     for thing in facts.linked.things[:_MAX_OFFERS]:
         for one in (thing, *facts.linked.values(thing, "mainEntity", "itemListElement")[:1]):
             if isinstance(one, dict) and {"ItemList", "OfferCatalog"} & types(one):
