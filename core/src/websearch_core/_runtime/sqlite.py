@@ -1,7 +1,6 @@
 """What the SQLite files of the project share: connections, transactions, and a stamp that says whose file it is.
 
-One rule: a connection is open for as long as one call takes. That costs a fraction of a millisecond, and nothing has to
-be closed, found again or handed over later.
+One rule: a connection is open for as long as one call takes. That costs a fraction of a millisecond.
 
 Two things break a file that SQLite keeps whole otherwise (https://www.sqlite.org/howtocorrupt.html, 2.2 and 2.6). A
 process loses all its locks on a file as soon as it closes any descriptor of it, so nothing here opens a database's file

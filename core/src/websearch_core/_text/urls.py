@@ -152,9 +152,7 @@ def find_origin(url: str) -> Origin | None:
 
 
 def parse_holes(entries: Iterable[str]) -> tuple[tuple[Network, ...], frozenset[Origin]]:
-    """Return the networks among *entries*, such as ``10.1.0.0/16``, and the origins, such as ``https://wiki.corp:8443``;
-    raise `ConfigurationError` for an entry that is neither.
-    """
+    """Return the networks, ``10.1.0.0/16``, and the origins, ``https://wiki.corp:8443``, in *entries*."""
     networks: list[Network] = []
     origins: set[Origin] = set()
     for entry in entries:

@@ -24,9 +24,7 @@ _PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
 def make_query(
     query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None, usual: Mapping[str, Any]
 ) -> SearchQuery:
-    """Return the `SearchQuery` that the arguments of a search stand for, with the *usual* options where they say
-    nothing. Options besides a `SearchQuery` are an `InvalidOption`.
-    """
+    """Return the `SearchQuery` that the arguments of a search mean, with the *usual* options where they are silent."""
     given: dict[str, Any]
     if isinstance(query, SearchQuery):
         if options:

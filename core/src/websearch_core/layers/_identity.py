@@ -75,8 +75,7 @@ class Identity:
     def of(self, what: object) -> str:
         """Return a text that is the same only for the same *what*, as JSON, sent with the same keys.
 
-        It is a keyed hash (BLAKE2, RFC 7693), whose key is made of those that the provider uses now, so it reveals
-        neither.
+        It is a keyed hash (BLAKE2, RFC 7693), whose key is made of those that the provider uses, and reveals neither.
         """
         keys = [
             value.identity() if isinstance(value, ApiKey) else value.get_secret_value()

@@ -73,8 +73,7 @@ class _Entry(NamedTuple):
 class RobotsFiles:
     """The robots.txt of sites, each fetched once for all who need it at the same time, and kept for a time.
 
-    The time is the ``max-age`` that the site states, between a minute and *max_age*. A file that has expired is used
-    further while a new one cannot be fetched.
+    That is the site's ``max-age``, between a minute and *max_age*, or longer while a new one cannot be fetched.
     """
 
     def __init__(self, user_agent: str = USER_AGENT, max_age: float = DAY) -> None:
@@ -94,9 +93,7 @@ class RobotsFiles:
         return (yield from self.check_end(url, page))
 
     def check_end(self, url: str, page: Page | WebSearchError) -> Flow[Page]:
-        """Return *page*, which a reader made of the page at *url*, if the page that *url* redirects to may be read,
-        too. Raise *page* if it is an error.
-        """
+        """Return *page*, which *url* led a reader to, if it may be read, too; raise it if it is an error."""
         if isinstance(page, WebSearchError):
             raise page
         if page.final_url and page.final_url != url:

@@ -89,8 +89,7 @@ def match_language(tag: str, known: Mapping[str, str], *, country: str | None = 
     """Return the service's code for the tag in *known* that fits *tag* best, as the lookup of RFC 4647 does, or None.
 
     The language and its script always match: ``zh-TW`` and ``zh-Hant-HK`` are ``zh-hant`` and never ``zh-hans``, and
-    ``sr-Latn`` is not ``sr``. The region, or else *country*, matches if it can; otherwise the first entry with the same
-    language wins.
+    ``sr-Latn`` is not ``sr``. The region, or *country*, matches if it can; else the first entry of the language.
     """
     language, script, region = _parse(tag, (country or "").lower())
     best: tuple[int, str] | None = None

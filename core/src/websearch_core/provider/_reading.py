@@ -133,8 +133,7 @@ def check_text(reader: PageReader, title: str, text: str) -> None:
 def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list[dict[str, Any] | None]:
     """Return the record of each of *urls*, or None: services answer in any order, and spell URLs differently.
 
-    *records* is the decoded list, and *key* is where the URL is in a record. If one URL was sent, the first record
-    belongs to it.
+    *records* is the decoded list; its URLs are at *key*. If one URL was sent, the first record belongs to it.
     """
     found: dict[str, dict[str, Any]] = {}
     items = as_objects(records)

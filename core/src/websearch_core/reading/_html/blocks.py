@@ -1,7 +1,6 @@
 """Flatten the parsed page to its visible elements and blocks of text.
 
-This is the only walk over the parser's nodes; all later steps use its result. Its bounds on elements and characters
-therefore hold for every later step.
+This is the only walk over the parser's nodes; all later steps use its result. So its bounds hold for all.
 """
 
 from __future__ import annotations

@@ -49,8 +49,7 @@ WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visibl
 def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
     """Return how an element is hidden when the page opens; 0 if it is visible.
 
-    It has the bits `UNSEEN`, `TINY` and `CLEAR` if its text is hidden, but elements in it can be visible, and also
-    `WHOLE` if nothing in it is visible.
+    Bits `UNSEEN`, `TINY` and `CLEAR`: its text is hidden, but elements in it can be visible, unless `WHOLE` is set.
     """
     if look.closes or look.disguises or (attributes.get("aria-hidden") or "").strip().lower() == "true":
         return WHOLE | look.mutes
@@ -79,8 +78,7 @@ def skips(text: str) -> bool:
 def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
     """Return whether no control or script makes a hidden element part of the page.
 
-    This is so for dialogs and the like, which open above the page, and for text that only machines read: text is not
-    made white on white in order to show it later.
+    This is so for dialogs, which open above the page, and for text that only machines read, such as white on white.
     """
     if name == "dialog" or "popover" in attributes or (attributes.get("role") or "").lower() in _ON_TOP:
         return True

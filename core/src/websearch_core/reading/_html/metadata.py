@@ -238,8 +238,7 @@ def _canonical(hrefs: Iterable[str], url: str) -> str | None:
 def _place(hrefs: Iterable[str], url: str) -> str:
     """Return the URL that the page gives as its own, if that has a path, or else *url*.
 
-    Nobody is sent there, so it may be on another site: a copy has the words of its original. Many sites give their
-    front page as the URL of every page.
+    It may be on another site, since nobody is sent there. Many sites give their front page as the URL of every page.
     """
     given = absolute(next(filter(None, hrefs), ""), url)
     return given if given and urlsplit(given).path.strip("/") else url

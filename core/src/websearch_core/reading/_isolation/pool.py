@@ -53,8 +53,7 @@ def read_isolated(
     processes: int | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Page:
-    """Read a page in this process or in another one, with the arguments and errors of
-    `websearch_core.reading.read_bytes`.
+    """Read a page here or in another process, with the arguments and errors of `websearch_core.reading.read_bytes`.
 
     Unless *isolate* insists on another process, the page is read in this one, with a warning in the log, if none can be
     started. *processes* are for the pages of one client; those of all clients together may take twice as many.
@@ -122,8 +121,7 @@ class _Pool:
     def take(self, *, insist: bool) -> Worker | None:
         """Reserve a process until it is given back, for a page that has a place.
 
-        If *insist*, start one if necessary, and wait for it; it is an error if none is ready in time. Otherwise return
-        None if none is free.
+        If *insist*, start one if necessary, and wait for it, or raise an error. Otherwise return None if none is free.
         """
         ends = time.monotonic() + min(time_left(), MAX_SECONDS)
         worker: Worker | None = None
