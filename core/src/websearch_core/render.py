@@ -27,28 +27,11 @@ from .models import Page, PageData, SearchResponse, SearchResult
 from .tokens import TokenCounter, estimate_tokens
 
 __all__ = [
-    "CITATION_INSTRUCTION",
-    "Format",
-    "cut_results",
-    "error_as_json",
-    "fenced",
-    "find_error_code",
-    "link_citations",
-    "list_images",
-    "page_as_json",
-    "page_body",
-    "page_for_model",
-    "page_metadata",
-    "render_error",
-    "render_page",
-    "render_result",
-    "render_search",
-    "result_metadata",
-    "search_as_json",
-    "search_for_model",
-    "shorten_snippet",
+    "CITATION_INSTRUCTION", "Format", "cut_results", "error_as_json", "fenced", "find_error_code", "link_citations",
+    "list_images", "page_as_json", "page_body", "page_for_model", "page_metadata", "render_error", "render_page",
+    "render_result", "render_search", "result_metadata", "search_as_json", "search_for_model", "shorten_snippet",
     "summary_line",
-]
+]  # fmt: skip
 
 _PAGE_FACTS = (
     "title", "author", "published", "modified", "description", "canonical_url", "site_name", "language", "media_type",
