@@ -1,8 +1,9 @@
 """Leave through a proxy: which one, who resolves names, and how to ask for a connection.
 
-``here``: names are resolved and judged here, and the proxy is asked for an address, always by CONNECT, since a proxy
-replaces the ``Host`` of an absolute-form request by the host in its target (RFC 9112, 3.2.2). ``proxy``: it is asked
-for the name, by CONNECT for https and in absolute form for http.
+The guard cannot judge addresses that a proxy resolves, so who does it has to be said. ``here``: names are resolved and
+judged here, and the proxy is asked for an address, always by CONNECT, since a proxy replaces the ``Host`` of an
+absolute-form request by the host in its target (RFC 9112, 3.2.2). ``proxy``: it is asked for the name, by CONNECT for
+https and in absolute form for http.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ class Tenants:
 
     *configurable* are the options that a run may set: their names, or a mapping from each to the key under which it is
     found, or of ``provider`` and ``reader`` to those that it may choose among; by default, the ones that *arguments*,
-    those of the developer's `WebSearch`, name. None can redirect a key or open the guard.
+    those of the developer's `WebSearch`, name. None can redirect a key or open the guard: ``base_url`` and ``internal``
+    are not among them.
     """
 
     def __init__(self, web: WebSearch | None, arguments: CommonArguments, configurable: Configurable = ()) -> None:
