@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from pathlib import Path
 
 from websearch_core._registry import built_in
 
 _IMPORTS = re.compile(r"(?<=^if TYPE_CHECKING:\n)(?:    from \.\w+ import \w+\n)+", re.MULTILINE)
-_NAMES = re.compile(r"^__all__ = \[.*?^\]\n", re.MULTILINE | re.DOTALL)
+_NAMES = re.compile(r"^__all__ = \[.*?^\]  # fmt: skip\n", re.MULTILINE | re.DOTALL)
 
 
 def write_module(path: Path) -> str:
@@ -25,5 +26,6 @@ def write_module(path: Path) -> str:
         if isinstance(node, ast.ImportFrom) and node.module in {"_registry", "_info"}
         for alias in node.names
     }
-    names = "".join(f'    "{name}",\n' for name in sorted({*own, *built_in()}))
-    return _NAMES.sub(lambda _: f"__all__ = [\n{names}]\n", _IMPORTS.sub(lambda _: imports, text))
+    listed = " ".join(f'"{name}",' for name in sorted({*own, *built_in()}))
+    names = textwrap.fill(listed, 120, initial_indent="    ", subsequent_indent="    ")
+    return _NAMES.sub(lambda _: f"__all__ = [\n{names}\n]  # fmt: skip\n", _IMPORTS.sub(lambda _: imports, text))

@@ -42,18 +42,9 @@ if typing.TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Credentials",
-    "Http",
-    "Page",
-    "SearchQuery",
-    "SearchResponse",
-    "SearchResult",
-    "ServiceError",
-    "Timeout",
-    "WebSearch",
-    "WebSearchError",
-    "register",
-]
+    "Credentials", "Http", "Page", "SearchQuery", "SearchResponse", "SearchResult", "ServiceError", "Timeout",
+    "WebSearch", "WebSearchError", "register",
+]  # fmt: skip
 
 _HOMES = {
     "Credentials": "keys",

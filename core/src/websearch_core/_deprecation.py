@@ -16,12 +16,9 @@ from typing import Any
 
 
 def renamed(module: str, names: Mapping[str, str], *, removal: str) -> Callable[[str], Any]:
-    """Return a module's ``__getattr__`` (PEP 562) that resolves old names with a warning.
+    """Return the ``__getattr__`` (PEP 562) of *module* that resolves old names with a warning, until *removal*.
 
-    Args:
-        module: The ``__name__`` of the module that had the names.
-        names: Where each old name is now, as ``"module:attribute"``.
-        removal: The version that removes the old names.
+    *names* maps each old name to where it is now, as ``"module:attribute"``; *removal* is a version.
     """
 
     def resolve(name: str) -> Any:

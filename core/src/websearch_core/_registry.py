@@ -90,11 +90,7 @@ def is_known(name: str) -> bool:
 
 
 def registered_name(name: str) -> str:
-    """Return the name under which a provider is registered: ``duckduckgo`` for its alias ``ddg``.
-
-    Raises:
-        UnknownProvider: No provider has that name; the message lists the known ones.
-    """
+    """Return the name under which a provider is registered: ``duckduckgo`` for its alias ``ddg``."""
     if not is_known(name):
         raise unknown_provider(name, known(), "known are")
     return _ALIASES.get(name, name)

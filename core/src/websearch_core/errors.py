@@ -16,33 +16,11 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = [
-    "AccessDenied",
-    "AllProvidersFailed",
-    "Attempt",
-    "AuthenticationError",
-    "BadRequest",
-    "BadResponse",
-    "Blocked",
-    "BudgetExceeded",
-    "ConfigurationError",
-    "DisallowedByRobots",
-    "DomainNotAllowed",
-    "InvalidOption",
-    "MissingKey",
-    "NeedsBrowser",
-    "PageNotFound",
-    "QuotaExhausted",
-    "RateLimited",
-    "ServiceError",
-    "TimedOut",
-    "TooLarge",
-    "Unavailable",
-    "UnknownProvider",
-    "UnsafeURL",
-    "UnsupportedContent",
-    "UnsupportedOption",
-    "WebSearchError",
-]
+    "AccessDenied", "AllProvidersFailed", "Attempt", "AuthenticationError", "BadRequest", "BadResponse", "Blocked",
+    "BudgetExceeded", "ConfigurationError", "DisallowedByRobots", "DomainNotAllowed", "InvalidOption", "MissingKey",
+    "NeedsBrowser", "PageNotFound", "QuotaExhausted", "RateLimited", "ServiceError", "TimedOut", "TooLarge",
+    "Unavailable", "UnknownProvider", "UnsafeURL", "UnsupportedContent", "UnsupportedOption", "WebSearchError",
+]  # fmt: skip
 
 
 class WebSearchError(Exception):

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from ._runtime.clock import now, say_today
 from ._text.choices import CITATION_INSTRUCTION, Format
-from ._text.escaping import escape_text
+from ._text.escaping import escape_text, join_lines
 from ._text.invisible import strip_invisible
 from ._text.page_data import describe_data, list_items
 from .citations import link_citations
@@ -27,28 +27,11 @@ from .models import Page, PageData, SearchResponse, SearchResult
 from .tokens import TokenCounter, estimate_tokens
 
 __all__ = [
-    "CITATION_INSTRUCTION",
-    "Format",
-    "cut_results",
-    "error_as_json",
-    "fenced",
-    "find_error_code",
-    "link_citations",
-    "list_images",
-    "page_as_json",
-    "page_body",
-    "page_for_model",
-    "page_metadata",
-    "render_error",
-    "render_page",
-    "render_result",
-    "render_search",
-    "result_metadata",
-    "search_as_json",
-    "search_for_model",
-    "shorten_snippet",
+    "CITATION_INSTRUCTION", "Format", "cut_results", "error_as_json", "fenced", "find_error_code", "link_citations",
+    "list_images", "page_as_json", "page_body", "page_for_model", "page_metadata", "render_error", "render_page",
+    "render_result", "render_search", "result_metadata", "search_as_json", "search_for_model", "shorten_snippet",
     "summary_line",
-]
+]  # fmt: skip
 
 _PAGE_FACTS = (
     "title", "author", "published", "modified", "description", "canonical_url", "site_name", "language", "media_type",
@@ -93,11 +76,7 @@ def render_page(page: Page, form: Format = "text") -> str:
 
 
 def page_body(
-    page: Page,
-    *,
-    max_length: int | None = None,
-    max_tokens: int | None = None,
-    count: TokenCounter = estimate_tokens,
+    page: Page, *, max_length: int | None = None, max_tokens: int | None = None, count: TokenCounter = estimate_tokens
 ) -> str:
     """Return what a text has of a page between its facts and its notes: what it states, its content, and its grid.
 
@@ -252,9 +231,7 @@ def summary_line(tool: str, arguments: Mapping[str, Any]) -> str:
     """
     queries = arguments.get("queries")
     given = {**arguments, "query": arguments.get("query") or ("; ".join(map(str, queries)) if queries else "")}
-    url, query, find = (
-        _join_lines(strip_invisible(str(given.get(name) or ""))[0]) for name in ("url", "query", "find")
-    )
+    url, query, find = (join_lines(strip_invisible(str(given.get(key) or ""))[0]) for key in ("url", "query", "find"))
     quoted = f'"{query or find}"' if query or find else ""
     what = f"{url} ({quoted})" if url and quoted else url or quoted
     line = f"{tool}: {what}" if what else tool
@@ -388,7 +365,7 @@ def render_result(
 
 def _result_as_text(result: SearchResult, max_snippet_chars: int | None) -> str:
     number = f"{result.citation_id}. "
-    lines = [f"{number}{_join_lines(result.title)} — {result.url}"]
+    lines = [f"{number}{join_lines(result.title)} — {result.url}"]
     if result.published_text:
         lines.append(f"   Published: {_describe_date(result)}")
     if result.content is not None:
@@ -406,7 +383,7 @@ def _indent(text: str, width: int) -> str:
 @lru_cache(maxsize=64)  # needed for the text, for the places in it, and for what was shown
 def shorten_snippet(snippet: str, max_snippet_chars: int | None = None) -> str:
     """Return *snippet* as the text for a model shows it: on one line, and not too long."""
-    line, most = _join_lines(snippet), max_snippet_chars or _MAX_SNIPPET
+    line, most = join_lines(snippet), max_snippet_chars or _MAX_SNIPPET
     return line if len(line) <= most else f"{line[:most].rstrip()}…"
 
 
@@ -424,7 +401,7 @@ def _search_as_markdown(response: SearchResponse) -> str:
 def list_images(response: SearchResponse) -> str:
     """Return the images as lines of text; as images, a front end would fetch them."""
     lines = [
-        f"- {_join_lines(image.description) or 'no description'} — {image.url}"
+        f"- {join_lines(image.description) or 'no description'} — {image.url}"
         + (f" (on {image.page_url})" if image.page_url else "")
         for image in response.images[:_MAX_IMAGES]
     ]
@@ -434,16 +411,16 @@ def list_images(response: SearchResponse) -> str:
 
 def _describe_date(result: SearchResult) -> str:
     """Return the date, in the words of the service too if it did not write one."""
-    words, day = _join_lines(result.published_text), result.published and f"{result.published:%Y-%m-%d}"
+    words, day = join_lines(result.published_text), result.published and f"{result.published:%Y-%m-%d}"
     return f"{words} ({day})" if words and day else words or day or ""
 
 
 def _result_as_markdown(result: SearchResult) -> str:
-    parts = [f"### {result.citation_id}. {_join_lines(result.title)}", f"**URL:** {result.url}"]
+    parts = [f"### {result.citation_id}. {join_lines(result.title)}", f"**URL:** {result.url}"]
     if date := _describe_date(result):
         parts.append(f"**Published:** {date}")
     if result.content is None:
-        text = _escape_headings(_join_lines(result.snippet))
+        text = _escape_headings(join_lines(result.snippet))
     else:
         text = indent(result.content, "> ", lambda _: True)
     return "\n\n".join([*parts, *([text] if text else []), "---"])
@@ -461,7 +438,7 @@ def _page_as_text(page: Page, body: str) -> str:
     if page.fetched_at and page.fetched_at.date() != now().date():
         facts.append(("Fetched", f"{page.fetched_at:%Y-%m-%d}"))  # else it is today, as the header says
     facts += [("Cite as", f"[{page.citation_id}]" if page.citation_id else ""), ("Length", _describe_parts(page))]
-    head = "\n".join(f"{name}: {_join_lines(value)}" for name, value in facts if value)
+    head = "\n".join(f"{name}: {join_lines(value)}" for name, value in facts if value)
     return "\n\n".join(filter(None, [head, body, *_render_notes(page), _describe_position(page)]))
 
 
@@ -472,7 +449,7 @@ def _describe_parts(page: Page) -> str:
     length = f"{page.original_length:,} characters"
     named: list[str] = []
     for part in page.outline:
-        named.append(f"{_join_lines(escape_text(part.headings[-1]))} ({part.offset})")
+        named.append(f"{join_lines(escape_text(part.headings[-1]))} ({part.offset})")
         if sum(map(len, named)) > _MAX_PARTS and len(named) < len(page.outline):
             named.append(f"and {len(page.outline) - len(named)} more")
             break
@@ -480,7 +457,7 @@ def _describe_parts(page: Page) -> str:
 
 
 def _page_as_markdown(page: Page, body: str) -> str:
-    title = f"# {_join_lines(page.title)}" if page.title and not page.content.startswith("# ") else ""
+    title = f"# {join_lines(page.title)}" if page.title and not page.content.startswith("# ") else ""
     source = [f"**URL:** {page.final_url or page.url}", f"**Cite as:** [{page.citation_id}]"]
     head = [title, *(source if page.citation_id else [])]
     parts = f"**Length:** {length}" if (length := _describe_parts(page)) else ""
@@ -508,10 +485,6 @@ def _describe_no_results(response: SearchResponse) -> str:
     return f"No results found for: {response.query}"
 
 
-def _join_lines(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _end_sentence(text: str) -> str:
-    line = _join_lines(text)
+    line = join_lines(text)
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."

@@ -11,11 +11,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-__all__ = [
-    "CHARACTERS_PER_TOKEN",
-    "TokenCounter",
-    "estimate_tokens",
-]
+__all__ = ["CHARACTERS_PER_TOKEN", "TokenCounter", "estimate_tokens"]
 
 TokenCounter: TypeAlias = Callable[[str], int]
 

@@ -16,8 +16,7 @@ _MAX_STEPS = 4  # a wall, its settings, and one more of the kind
 async def decline_consent(clock: Clock) -> None:
     """Decline the consent walls of the page, as far as they offer that, and remove the others.
 
-    The notes of the page say what was done. A wall that is only removed has no answer, and what the page loads after an
-    answer stays away.
+    The notes of the page say what was done. Behind one that is only removed, what an answer loads is missing.
     """
     for _ in range(_MAX_STEPS):
         done = await call(clock.tab, "decline")

@@ -55,9 +55,7 @@ _PLAYWRIGHT = (  # newest first, once sorted; the shell before the whole browser
 
 
 def find_browser(path: Path | None = None, *, platform: str = sys.platform) -> Path:
-    """Return the program to start: *path*, which the user chose, or one that is installed. Raise `ConfigurationError`
-    if there is none; the message says how to get one.
-    """
+    """Return the program to start: *path*, or one that is installed. The error for none says how to get one."""
     if path is not None:
         if not _is_program(path):
             raise ConfigurationError(f"browser_path: {path} is not a program")

@@ -89,9 +89,7 @@ class Launch:
     flags: tuple[str, ...] = ()  # more of them, for tests
 
     def make_flags(self, proxy: str, address: str, profile: str) -> list[str]:
-        """Return the flags. *proxy* is the URL of the gate that the browser's own requests meet, *address* the one that
-        it may resolve, and *profile* the folder for its files.
-        """
+        """Return the flags. The browser's own requests go to *proxy*; *address* is all it may resolve."""
         return [
             *_QUIET,
             *NETWORK_FLAGS,
@@ -111,8 +109,7 @@ class Launch:
 class Process:
     """A running browser, its two pipes and its folder.
 
-    Raise `ConfigurationError` if there is none, or this user cannot start it in a sandbox; `Unavailable` if the system
-    could not start it.
+    Raise `ConfigurationError` if there is none, or none in a sandbox for this user; `Unavailable` if the system fails.
     """
 
     def __init__(self, launch: Launch, proxy: str, address: str) -> None:

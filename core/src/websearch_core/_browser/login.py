@@ -3,8 +3,7 @@
 Every request of the page is paused here before it leaves, each hop of a redirect again. One gets the credentials of its
 origin if it is the page itself being opened, or something that a document of the same origin loads into the main frame:
 no other site can use them by a form, an image, a frame, a script, or by redirecting what the document loads. What is
-not paused here, such as a worker's request, gets none. A hop inherits the headers of the one before, so they are
-removed from all others.
+not paused here, such as a worker's request, gets none. A hop inherits headers, so others lose them.
 """
 
 from __future__ import annotations

@@ -21,8 +21,7 @@ _TIMEOUT = 8.0  # seconds: the largest page takes 3 on a slow machine
 class Snapshot(NamedTuple):
     """What a page shows.
 
-    The HTML is its elements, with open shadow roots and frames of the same origin in their places. The ``style`` of an
-    element says whether the browser shows it, and nothing else.
+    The HTML has open shadow roots and frames of the same origin in their places. ``style`` says only what is shown.
     """
 
     document: Document  # the answer that it came with
@@ -32,12 +31,10 @@ class Snapshot(NamedTuple):
 
 
 async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
-    """Bring a page to where a reader has seen all of it, and return what it shows, up to *max_length* characters of
-    HTML.
+    """Bring a page to where a reader has seen all of it, and return what it shows, up to *max_length* characters.
 
     It is waited for, consent walls are declined, it is scrolled to its end, and what is closed is opened. The notes of
-    *tab* say so. Raise `TimedOut` if its scripts cannot be ended, and another `WebSearchError` if it crashed, or led to
-    where it must not.
+    *tab* say so. Raise `TimedOut` if its scripts cannot be ended, and another error if it crashed or was led astray.
     """
     clock = Clock(tab, asyncio.get_running_loop().time() + min(_MOST, time_left() / 2))
     if not await settle(clock) and not tab.stopped:

@@ -23,8 +23,3 @@ def escape_line(text: str) -> str:
 def escape_json(text: str) -> str:
     """Escape the characters of a JSON *text* that would control a terminal, and lone surrogates."""
     return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def join_lines(text: str) -> str:
-    """Join the lines of *text*: the name of a folder may contain a line that looks like ours."""
-    return " ".join(text.split())

@@ -57,9 +57,7 @@ class OwnFile:
         )
 
     def write(self) -> None:
-        """Replace the file at once, so that it is never half written; a new one, or one with a key, is the user's
-        alone. Raise `ConfigurationError` if it cannot be written.
-        """
+        """Replace the file at once, never half written; a new one, or one with a key, is the user's alone."""
         import tomlkit
 
         target = self.path.resolve()

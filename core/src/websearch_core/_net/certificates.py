@@ -15,8 +15,7 @@ _VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # what the HTTP libraries read
 def trusted(library: str, *, trust_env: bool) -> ssl.SSLContext:
     """Return the certificates that *library* trusts: the same context, until they change.
 
-    With *trust_env*, variables of the environment may name others. A context has no connections and no sessions, so
-    those who share one share nothing of their traffic.
+    With *trust_env*, variables of the environment may name others. A context has no connections and no sessions.
     """
     named = [os.environ.get(name, "") for name in _VARIABLES] if trust_env else []
     paths = (*named, ssl.get_default_verify_paths().openssl_cafile)

@@ -88,9 +88,7 @@ class Gate:
         self.spent = ""  # what was used up, if anything
         self._guard, self._address, self._user = guard, address, user
         self._ways = {scheme: Way(proxies, scheme) if proxies else None for scheme in ("http", "https")}
-        self._backends = {
-            scheme: AsyncGuardedBackend(_Dialer(), guard, line, way) for scheme, way in self._ways.items()
-        }
+        self._backends = {name: AsyncGuardedBackend(_Dialer(), guard, line, way) for name, way in self._ways.items()}
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
         self._open = 0

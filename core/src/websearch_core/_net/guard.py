@@ -105,9 +105,7 @@ class Guard:
         resolve: Resolve = resolve_host,
         is_own: Callable[[Address], bool] = is_own_address,
     ) -> Guard:
-        """Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``. Raise
-        `ConfigurationError` for an entry that is neither.
-        """
+        """Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``."""
         return cls(*parse_holes(entries), domains, resolve, is_own)
 
     def check(self, url: str) -> str:
@@ -172,9 +170,7 @@ def _refuse(why: str, host: str, port: int, scheme: str = "") -> UnsafeURL:
 
 def _is_forbidden(ip: Address) -> bool:
     """Return whether a cloud may give out credentials at *ip* or an address embedded in it."""
-    return any(
-        each in network for each in _find_embedded(ip) for network in _FORBIDDEN if network.version == each.version
-    )
+    return any(one in network for one in _find_embedded(ip) for network in _FORBIDDEN if network.version == one.version)
 
 
 def _find_embedded(ip: Address) -> list[Address]:

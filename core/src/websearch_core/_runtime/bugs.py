@@ -22,8 +22,7 @@ _MAX_CHAIN_LENGTH = 5  # exceptions, each the cause of the previous one
 
 
 def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: str = "read") -> Generator[E, Any, T]:
-    """Run the flow that reads one page, or asks one of several providers; a bug becomes an error of that page or
-    provider.
+    """Run the flow that reads one page, or asks one of several providers; a bug becomes their error.
 
     It becomes a `BadResponse` with the bug as its ``__cause__``, which names *provider* and *verb*. Only what
     pytest-socket raises stays as it is, since it is about a test and not about a page.

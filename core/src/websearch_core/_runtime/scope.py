@@ -21,9 +21,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False, slots=True)
 class Deadline:
-    """A moment of `time.monotonic` until which there is time; ``inf`` means for ever. It can be moved to a later one,
-    for those who join while others wait.
-    """
+    """A moment of `time.monotonic` until which there is time, or ``inf``; moved for those who join later."""
 
     at: float = math.inf
 
@@ -49,15 +47,12 @@ class Delay:
     """How long a call of a list has waited for its turn, which is no part of its time: that begins when it is sent.
 
     It waits in a ``with`` block. What several parts of the call wait at the same time counts once.
-
-    Args:
-        until: The moment of `time.monotonic` when the time of the whole list is over.
     """
 
     __slots__ = "_before", "_lock", "_since", "_waiting", "until"
 
     def __init__(self, until: float) -> None:
-        self.until = until
+        self.until = until  # the moment of `time.monotonic` when the time of the whole list is over
         self._before = self._since = 0.0
         self._waiting = 0
         self._lock = threading.Lock()

@@ -1,7 +1,6 @@
 """What the SQLite files of the project share: connections, transactions, and a stamp that says whose file it is.
 
-One rule: a connection is open for as long as one call takes. That costs a fraction of a millisecond, and nothing has to
-be closed, found again or handed over later.
+One rule: a connection is open for as long as one call takes. That costs a fraction of a millisecond.
 
 Two things break a file that SQLite keeps whole otherwise (https://www.sqlite.org/howtocorrupt.html, 2.2 and 2.6). A
 process loses all its locks on a file as soon as it closes any descriptor of it, so nothing here opens a database's file
@@ -134,8 +133,7 @@ def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.C
     """Open a connection for as long as a block takes, without implicit transactions; make the file if there is none.
 
     Writing waits *timeout* seconds while somebody else writes. *options* are the parameters of SQLite's URI, such as
-    ``mode=ro``. Raise `ConfigurationError` if the file was in use while this process was forked, or others may
-    change it.
+    ``mode=ro``. It fails if the file was in use while this process was forked, or others may change it.
     """
     use = _Use(path)
     release = releasing(partial(_connections.close, use))

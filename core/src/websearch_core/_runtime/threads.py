@@ -29,8 +29,7 @@ class Threads:
     loop must not wait for that. So a worker that takes a job first makes sure that an idle one remains, and the first
     worker is started by a thread that is started without waiting.
 
-    At *most* so many are at work; half of them are for clients that have none. *each* is the maximum for one client;
-    alone, it gets no more than a quarter of them.
+    At *most* so many work; half of them are for clients that have none. *each* limits a client, alone to a quarter.
     """
 
     def __init__(self, name: str, most: int, each: float = inf) -> None:

@@ -1,7 +1,6 @@
 """Score texts by the words that they share with a query.
 
-BM25, as in Robertson and Zaragoza, 2009, https://doi.org/10.1561/1500000019, over the terms of
-`websearch_core._text.terms`.
+BM25, as in Robertson and Zaragoza, 2009, https://doi.org/10.1561/1500000019, over `terms`.
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ def score_counts(
 def score_found(query: str, texts: Sequence[str]) -> list[float]:
     """Return the score of each of *texts*, which a search for *query* found; 0 if it has no word of it.
 
-    All words weigh the same: most of these texts have the important ones, for which they were found, so the words that
-    are rare among them are not the ones that matter.
+    All words weigh the same: the important ones, by which these texts were found, are not rare among them.
     """
     question = Question(query)
     forms = list(map(list_terms, texts))

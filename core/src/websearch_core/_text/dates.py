@@ -130,11 +130,9 @@ def count_back(words: str, at: datetime) -> datetime | None:
 
 
 def find_date(text: str) -> datetime | None:
-    """Find the first date in the first 300 characters of a line such as ``Updated: May 4, 2026 by Ada``, without the
-    time.
+    """Find the first date in 300 characters of a line such as ``Updated: May 4, 2026 by Ada``, without the time.
 
-    Besides the formats of `parse_date`, it supports ``4.5.2026`` and ``2026年5月4日``, but not ``4/5/2026``, which is
-    ambiguous.
+    Besides the formats of `parse_date`, it supports ``4.5.2026`` and ``2026年5月4日``; ``4/5/2026`` is ambiguous.
     """
     return next((date for date, _, _ in find_dates(text)), None)
 

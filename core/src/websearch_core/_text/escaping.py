@@ -58,9 +58,15 @@ def _percent_encode(unsafe: re.Pattern[str], url: str) -> str:
     scheme, separator, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     if not separator or not re.fullmatch(r"\[[0-9A-Fa-f:.]+\](?::\d*)?", host):  # keep the brackets of an IPv6 address
-        host = unsafe.sub(_quote, host)
-    return f"{unsafe.sub(_quote, scheme)}{separator}{host}{slash}{unsafe.sub(_quote, path)}"
+        host = unsafe.sub(quote_match, host)
+    return f"{unsafe.sub(quote_match, scheme)}{separator}{host}{slash}{unsafe.sub(quote_match, path)}"
 
 
-def _quote(found: re.Match[str]) -> str:
+def quote_match(found: re.Match[str]) -> str:
+    """Percent-encode what a pattern found."""
     return quote(found[0], safe="")
+
+
+def join_lines(text: str) -> str:
+    """Join the lines of *text*: a name may contain a line that looks like one of the product."""
+    return " ".join(text.split())

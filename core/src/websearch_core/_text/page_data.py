@@ -51,10 +51,7 @@ def _group(number: str) -> str:
 def list_items(data: Any, content: str, fits: Callable[[str], bool]) -> str:
     """Return the things of a grid that *content* lacks, one a line: all with their links, all without, or the first.
 
-    Args:
-        data: The `PageData`, or None.
-        content: The text that is shown before it.
-        fits: Returns whether a text may be shown after the content.
+    *fits* returns whether a text may be shown after the content.
     """
     items = [item for item in data.items if not _is_shown(item, content)] if data else []
     if not items:

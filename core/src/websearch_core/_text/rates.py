@@ -26,21 +26,13 @@ _MAX_WAIT = 30 * 86_400.0
 
 @dataclass(frozen=True, kw_only=True)
 class RateLimit:
-    """One limit that a service states: so many requests in a window of time. What it does not say is None.
+    """One limit that a service states: so many requests in a window of time. What it does not say is None."""
 
-    Args:
-        limit: Maximum number of requests in the window. 0 means that there is no limit.
-        remaining: How many are left.
-        reset: Seconds until the window begins again.
-        window: Length of the window in seconds.
-        name: What the service calls it, or what it counts: ``requests``, ``tokens``.
-    """
-
-    limit: float | None = None
+    limit: float | None = None  # maximum number of requests in the window; 0 means that there is no limit
     remaining: float | None = None
-    reset: float | None = None
-    window: float | None = None
-    name: str = ""
+    reset: float | None = None  # seconds until the window begins again
+    window: float | None = None  # its length in seconds
+    name: str = ""  # what the service calls it, or what it counts: ``requests``, ``tokens``
 
     @property
     def is_exhausted(self) -> bool:

@@ -46,8 +46,7 @@ class Term(NamedTuple):
 
 
 def split_terms(text: str) -> Iterator[Term]:
-    """Yield the terms of *text*; for *n* characters in a script without spaces, *n* - 1 pairs and then the last
-    character.
+    """Yield the terms of *text*; for *n* characters in a script without spaces, *n* - 1 pairs and the last character.
 
     A form is never empty: anything that folds to nothing, such as an accent on its own, is not a word.
     """

@@ -53,10 +53,7 @@ def serialize(url: str) -> str:
     """Return *url* as it is sent: as it is written, if that is how a URL is written. The host may be any.
 
     The host is in lower-case ASCII, ``.`` and ``..`` in the path are resolved, and what a URL cannot contain is
-    percent-encoded.
-
-    Raises:
-        UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
+    percent-encoded. What is not an absolute http(s) URL, or is ambiguous, is an `UnsafeURL`.
     """
     scheme, host, port, rest = split_url(url)
     return _join(scheme, host, port) + rest
@@ -68,10 +65,7 @@ def canonicalize(url: str) -> str:
 
     Spellings are one if RFC 3986, section 6.2.2, says so, or if they differ only in whether a character without a
     meaning of its own there is percent-encoded: ``/Kelp_(alga)`` and ``/Kelp_%28alga%29``. This form is for comparing;
-    `serialize` returns what to send.
-
-    Raises:
-        UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
+    `serialize` returns what to send, and raises the same errors.
     """
     scheme, host, port, rest = split_url(url)
     if _ENCODED.search(rest):
@@ -108,8 +102,7 @@ def find_page(url: str) -> str:
     """Return what identifies the page at *url*: the same for all addresses under which services list it.
 
     Left out are the scheme, ``www.``, the fragment unless it is a route, a slash at the end, and parameters for
-    tracking. The result is not a URL. What is not an http(s) URL, such as the ``file:`` URL of a local index, is
-    returned as it is.
+    tracking. The result is not a URL. What is not an http(s) URL, such as ``file:``, is returned as it is.
     """
     try:
         absolute = canonicalize(url)
@@ -159,9 +152,7 @@ def find_origin(url: str) -> Origin | None:
 
 
 def parse_holes(entries: Iterable[str]) -> tuple[tuple[Network, ...], frozenset[Origin]]:
-    """Return the networks among *entries*, such as ``10.1.0.0/16``, and the origins, such as ``https://wiki.corp:8443``;
-    raise `ConfigurationError` for an entry that is neither.
-    """
+    """Return the networks, ``10.1.0.0/16``, and the origins, ``https://wiki.corp:8443``, in *entries*."""
     networks: list[Network] = []
     origins: set[Origin] = set()
     for entry in entries:

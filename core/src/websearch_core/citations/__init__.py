@@ -4,8 +4,6 @@ The tools number their sources, and a model cites them: ``High water is at noon 
 network.
 """
 
-from __future__ import annotations
-
 from ._check import CitationCheck, Verdict, acheck_citations, check_citations
 from ._fragments import link_to_text
 from ._links import link_citations, unknown_citations

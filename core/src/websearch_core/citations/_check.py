@@ -89,9 +89,7 @@ def check_citations(text: str, sources: Iterable[Mapping[str, Any]]) -> list[Cit
     claims = list(_claims(text))
     cited = {number for _, numbers in claims for number in numbers}
     evidence: dict[int, Evidence] = {}
-    texts = {
-        int(source["id"]): f"{source.get('title') or ''}\n{source['text']}" for source in sources if source.get("text")
-    }
+    texts = {int(one["id"]): f"{one.get('title') or ''}\n{one['text']}" for one in sources if one.get("text")}
     for number in sorted(texts, key=lambda number: number not in cited):  # the others say how rare a word is
         if time.thread_time() < ends:
             evidence[number] = Evidence(texts[number])

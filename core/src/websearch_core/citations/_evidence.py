@@ -77,9 +77,7 @@ class Support(NamedTuple):
     share: float  # how much of the words and names is in the text
     near: Found  # what the passage has of the claim
     quoted: frozenset[str]  # the quotations that are in the text
-    places: list[
-        float
-    ]  # for each figure, how well the best sentence with it fits, compared with any; `_NOWHERE` if none
+    places: list[float]  # for each figure, how well its best sentence fits, compared with any; `_NOWHERE` if none
     negation: str = ""  # a word for it that only one of the claim and the passage has
 
 

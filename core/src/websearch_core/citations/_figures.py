@@ -1,8 +1,7 @@
 """Read the quantities in a text, however they are written: figures, number words, percentages, units, dates.
 
 ``1,234``, ``1.234``, ``1 234`` and ``١٢٣٤`` are the same number; so are ``1.2 million`` and ``1,200,000``, and ``25``
-and ``fünfundzwanzig``. A text can be read in two ways (``1.234`` is 1234 or one and a bit), so a figure is a set of
-values.
+and ``fünfundzwanzig``. A text can be read in two ways (``1.234`` is 1234 or one and a bit), so it is a set of values.
 """
 
 from __future__ import annotations

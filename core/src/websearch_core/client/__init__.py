@@ -245,9 +245,8 @@ class WebSearch:
     ) -> SearchResponse:
         """Do the same as `search` on the running event loop."""
         await self._load()
-        return await self.arun(
-            self._calls.search(self._make_query(query, options, unsupported), read_top, passage_length)
-        )
+        asked = self._make_query(query, options, unsupported)
+        return await self.arun(self._calls.search(asked, read_top, passage_length))
 
     def search_many(
         self,

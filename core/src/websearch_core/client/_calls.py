@@ -79,11 +79,7 @@ class Calls:
         return response
 
     def search_many(
-        self,
-        queries: Sequence[SearchQuery | WebSearchError],
-        read_top: int,
-        passage_length: int,
-        timeout: float | None,
+        self, queries: Sequence[SearchQuery | WebSearchError], read_top: int, passage_length: int, timeout: float | None
     ) -> Flow[_Responses]:
         """Search for many queries at the same time; one that is an error already is its own answer."""
         keys = [_identify_query(query, n) for n, query in enumerate(queries)]

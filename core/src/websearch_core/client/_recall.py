@@ -29,10 +29,7 @@ _ASKED_AGAIN = "this conversation has searched for this before: open a page of t
 def recall(provider: Provider, describe: Callable[[], list[Any] | None], ask: Callable[[], Flow[A]]) -> Flow[A]:
     """Return the answer that the conversation was given, or else *ask*.
 
-    Args:
-        provider: The provider, with its layers.
-        describe: Returns what it is asked, for a key as that of a `Cache`; None if it cannot be shown.
-        ask: Asks it.
+    *describe* returns what *provider* is asked, for a key as that of a `Cache`; None if it cannot be shown.
     """
     if current_call().memory is None or (key := _make_key(provider, describe)) is None:
         return (yield from ask())

@@ -22,9 +22,7 @@ _log = logging.getLogger(__name__)
 class Rendering:
     """Reads a page, and renders it if it needs its scripts, a browser is installed and the run is not that of a tenant.
 
-    Args:
-        usual: What reads pages.
-        make: Makes the reader ``browser`` when it is first needed: its modules take a while to import.
+    The reader ``browser`` is made when it is first needed: its modules take a while to import.
     """
 
     def __init__(self, usual: PageReader, make: Callable[[], PageReader]) -> None:

@@ -17,17 +17,7 @@ from urllib.parse import urlsplit
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
 from .._text.urls import Origin, find_origin, is_this_machine, parse_holes
 from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound, UnsupportedOption
-from ..layers import (
-    Breaker,
-    Fallback,
-    Layer,
-    Rank,
-    Relax,
-    Retry,
-    SingleFlight,
-    Throttle,
-    leaves,
-)
+from ..layers import Breaker, Fallback, Layer, Rank, Relax, Retry, SingleFlight, Throttle, leaves
 from ..layers._layer import address, check_part, parts
 from ..layers._stack import Stack
 from ..models import SearchQuery
@@ -103,8 +93,7 @@ class Selection:
     def readers(self, choice: Choice | None, searchers: Sequence[Provider]) -> tuple[list[Provider], bool]:
         """Return the readers, in order, and whether the choice was automatic.
 
-        Some *searchers* can read as well. An object that the caller made reads, too: it was chosen as a whole. A name
-        says only who searches.
+        Some *searchers* can read as well. An object that the caller made reads, too; a name says only who searches.
         """
         own = [item for item in self._given if _can_all(item, "read") and not _reads_offline(item)]
         chosen = _as_list(choice) or own or list(self.settings.reader)

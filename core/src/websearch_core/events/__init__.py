@@ -25,25 +25,10 @@ from ..models import Page, SearchQuery, SearchResponse
 from ._hooks import Event, Hook, emit, listen
 
 __all__ = [
-    "BreakerClosed",
-    "BreakerOpened",
-    "CacheHit",
-    "CallShared",
-    "Charge",
-    "Event",
-    "Exchange",
-    "Failover",
-    "HedgeStarted",
-    "Hook",
-    "ProviderSkipped",
-    "ReadEnd",
-    "ReadStart",
-    "SearchEnd",
-    "SearchStart",
-    "Wait",
-    "emit",
+    "BreakerClosed", "BreakerOpened", "CacheHit", "CallShared", "Charge", "Event", "Exchange", "Failover",
+    "HedgeStarted", "Hook", "ProviderSkipped", "ReadEnd", "ReadStart", "SearchEnd", "SearchStart", "Wait", "emit",
     "listen",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

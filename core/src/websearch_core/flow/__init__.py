@@ -39,22 +39,9 @@ from ._flights import Flights, SharedAnswer
 from ._hedges import ahedge, hedge
 
 __all__ = [
-    "AsyncSend",
-    "Call",
-    "Effect",
-    "Flow",
-    "Gather",
-    "Hedge",
-    "Request",
-    "Response",
-    "Send",
-    "Share",
-    "SharedAnswer",
-    "Sleep",
-    "Transport",
-    "arun",
-    "run",
-]
+    "AsyncSend", "Call", "Effect", "Flow", "Gather", "Hedge", "Request", "Response", "Send", "Share", "SharedAnswer",
+    "Sleep", "Transport", "arun", "run",
+]  # fmt: skip
 
 _T = TypeVar("_T")
 

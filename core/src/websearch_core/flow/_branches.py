@@ -1,8 +1,7 @@
 """Branches of a blocking call: work in threads of its own that ends soon when nobody waits for it any more.
 
 Nothing can cancel a thread. A branch that is cut off sends nothing more and ends with its next effect, and the
-connection that it waits for is shut down if we opened it. Its thread is a daemon, so that no program waits for it
-at its end.
+connection that it waits for is shut down if we opened it. No program waits for its thread, a daemon.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ class BranchExit(BaseException):
 def passing_interrupts() -> Iterator[None]:
     """Raise Ctrl-C in this block as what it is.
 
-    Where it comes while Python's own locks wait, they raise a `RuntimeError`, since they release what they do not hold.
-    A flow would take that for a failure, and go on.
+    Python's own locks, if it comes while they wait, raise a `RuntimeError`, which a flow would take for a failure.
     """
     try:
         yield
@@ -150,8 +148,7 @@ def wait_for(work: Callable[[], Any]) -> Any:
 def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
     """Do several pieces of work at a time, at most *limit*; return their answers in order.
 
-    If the caller is interrupted, what waits does not begin, and what has begun is cut off. If the system has no thread
-    for any of it, that is `Unavailable`.
+    If the caller is interrupted, nothing more begins, and what has begun is cut off. No thread at all: `Unavailable`.
     """
     waiting = deque(enumerate(works))
     answers: dict[int, Any] = {}

@@ -1,7 +1,6 @@
 """Two pieces of work; the second begins only if the first is late. The first answer counts, and ends the other.
 
-On an event loop, the loser is cancelled. In blocking calls each is a `Branch` of `websearch_core.flow._branches`, and
-the loser is cut off.
+On an event loop, the loser is cancelled. In blocking calls each is a `Branch`, and the loser is cut off.
 """
 
 from __future__ import annotations

@@ -13,8 +13,7 @@ Perform: TypeAlias = Callable[[Request | Call], Flow[Any]]
 
 
 def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
-    """Run *flow*, and answer each `Request` and `Call` with *perform*, also those inside a `Gather`, `Share` or
-    `Hedge`.
+    """Run *flow*, and answer each `Request` and `Call` with *perform*, also in a `Gather`, `Share` or `Hedge`.
 
     *perform* returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
     """

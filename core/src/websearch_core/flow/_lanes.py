@@ -28,11 +28,7 @@ def gather_by_host(
     that held back because its host is too slow for the time of one page begins again when the host is ready, if there
     is time. Until then, the host takes no place.
 
-    Args:
-        starts: Start the flows.
-        hosts: The host of each.
-        limit: How many to run at a time.
-        host_limit: How many of them may be for one of several hosts.
+    At most *limit* run at a time, and at most *host_limit* of them for one of several hosts.
     """
     lanes = _Lanes(hosts, host_limit)
     answers: dict[int, T | WebSearchError] = {}

@@ -35,9 +35,7 @@ class SecretRequest(Request):
 
 
 def keys_in(request: Request) -> tuple[str, ...]:
-    """Return the keys in *request*: its secret parameters, the values, without a scheme, of headers named for
-    credentials, and what it says itself.
-    """
+    """Return the keys in *request*: secret parameters, credentials in headers without a scheme, and what it names."""
     keys = [*request.secret_params.values(), *(request.secrets if isinstance(request, SecretRequest) else ())]
     for name, value in request.headers.items():
         if _CREDENTIAL.search(name):

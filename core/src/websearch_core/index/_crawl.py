@@ -1,7 +1,6 @@
 """Crawl a web site into an index.
 
-Breadth first, from one page along the links within its origin, as far as robots.txt allows. The crawl is a flow, so it
-runs under either driver and is tested without a network.
+Breadth first, from one page along the links within its origin, as far as robots.txt allows. It is a flow.
 """
 
 from __future__ import annotations

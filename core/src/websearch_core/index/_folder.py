@@ -42,8 +42,7 @@ class Report:
 
 
 def files(place: Path) -> Iterator[Path | SkippedFile]:
-    """Yield the files in the folder *place*, sorted, or *place* itself if it is a file; `ConfigurationError` if
-    neither.
+    """Yield the files in the folder *place*, sorted, or *place* itself if it is a file; raise if it is neither.
 
     Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
     """
@@ -53,9 +52,7 @@ def files(place: Path) -> Iterator[Path | SkippedFile]:
     if not place.is_dir():
         raise ConfigurationError(f"{place}: no such file or folder")
     unreadable: list[SkippedFile] = []
-    walk = os.walk(
-        place, onerror=lambda error: unreadable.append(SkippedFile(str(error.filename), str(error.strerror)))
-    )
+    walk = os.walk(place, onerror=lambda why: unreadable.append(SkippedFile(str(why.filename), str(why.strerror))))
     for folder, below, names in walk:
         for name in sorted([*below, *names]):
             entry = Path(folder, name)

@@ -45,7 +45,6 @@ def make_snippet(text: str, terms: Sequence[str]) -> str:
 
 
 def _find_terms(text: str, terms: Sequence[str]) -> list[Term]:
-    """Return the query terms in *text*."""
     forms = {term for term in terms if not term.endswith("*")}
     prefixes = tuple(term[:-1] for term in terms if term.endswith("*"))
     return [word for word in split_terms(text) if word.form in forms or (prefixes and word.form.startswith(prefixes))]

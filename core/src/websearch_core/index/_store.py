@@ -1,8 +1,7 @@
 """Store the index: one SQLite file, with the words in an FTS5 table and the pages in another.
 
 Every call opens and closes its own connection. That takes a fraction of a millisecond, and makes an `Index` a plain
-value: threads may share it, and it survives pickling and forks. The file is in WAL mode, so that reading and indexing
-do not block each other.
+value for threads, pickles and forks. In WAL mode, reading and indexing do not block each other.
 """
 
 from __future__ import annotations

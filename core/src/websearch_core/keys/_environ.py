@@ -1,7 +1,6 @@
 """The environment variables, and those of the file that ``WEB_SEARCH_ENV_FILE`` names.
 
-No ``.env`` file is read unless that variable names it. The variables of the process win, and stay as they are: nothing
-is added to ``os.environ``.
+No ``.env`` file is read unless that variable names it. The variables of the process win, and stay as they are.
 """
 
 from __future__ import annotations

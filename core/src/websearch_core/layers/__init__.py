@@ -40,28 +40,10 @@ if TYPE_CHECKING:
     from ._throttle import Throttle
 
 __all__ = [
-    "Breaker",
-    "Budget",
-    "Cache",
-    "CacheBackend",
-    "CacheStats",
-    "Fallback",
-    "Fuse",
-    "Layer",
-    "ProviderWrapper",
-    "Rank",
-    "RateLimiter",
-    "Relax",
-    "Rerank",
-    "Retry",
-    "Robots",
-    "SingleFlight",
-    "Throttle",
-    "charge_to",
-    "layer_class",
-    "leaves",
-    "no_cache",
-]
+    "Breaker", "Budget", "Cache", "CacheBackend", "CacheStats", "Fallback", "Fuse", "Layer", "ProviderWrapper", "Rank",
+    "RateLimiter", "Relax", "Rerank", "Retry", "Robots", "SingleFlight", "Throttle", "charge_to", "layer_class",
+    "leaves", "no_cache",
+]  # fmt: skip
 
 _BUILT_IN: Mapping[str, str] = MappingProxyType(
     {

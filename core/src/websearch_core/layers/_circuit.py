@@ -19,8 +19,7 @@ Change = Literal["opened", "closed"]
 class Pass:
     """The permission to make a call.
 
-    ``era`` says how often the circuit had opened or closed when the call began, ``is_probe`` whether the call finds out
-    if the service works again.
+    ``era`` counts how often the circuit had opened or closed when the call began; ``is_probe``: it tests the service.
     """
 
     era: int
@@ -28,12 +27,10 @@ class Pass:
 
 
 class Circuit:
-    """Counts *failures* in a row. After too many it is open: calls are refused for a while, and then one is let
-    through.
+    """Counts *failures* in a row. After too many it is open: calls are refused for a while, then one passes.
 
     If that one succeeds, the circuit closes; if it fails, the while doubles, up to *max_reset_timeout*. A random fifth
-    of it keeps processes apart. Calls that began before the circuit opened or closed do not count any more, since they
-    say nothing about the time after.
+    of it keeps processes apart. Calls that began before it opened or closed count no more.
     """
 
     def __init__(self, failures: int, reset_timeout: float, max_reset_timeout: float) -> None:
@@ -66,8 +63,7 @@ class Circuit:
     def leave(self, one: Pass, *, worked: bool | None, retry_after: float | None = None) -> Change | None:
         """Take the pass back, and return what changed.
 
-        *worked* is None if the call does not show whether the service works. *retry_after* is in how many seconds the
-        service wants to be asked again.
+        *worked* is None if the call does not show it. *retry_after* is how many seconds the service wants to rest.
         """
         with self._lock:
             if one.is_probe:

@@ -21,9 +21,7 @@ from ._layer import leaves
 def find_depth(provider: Provider, depth: int) -> int:
     """Return how many results of *provider* to put in order together: *depth*, or what it returns for one request."""
     limits = [getattr(leaf, "limits", {}) for leaf in leaves(provider)]
-    bounds: list[int] = [
-        bound[name] for bound in limits for name in ("results_per_request", "results") if name in bound
-    ]
+    bounds: list[int] = [bound[key] for bound in limits for key in ("results_per_request", "results") if key in bound]
     return min([depth, *bounds])
 
 

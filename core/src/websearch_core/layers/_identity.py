@@ -37,9 +37,7 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
 
 
 def describe_provider(provider: Provider) -> list[Any] | None:
-    """Return what *provider* is made of, with the layers that change what it answers, all their options and no keys;
-    None if one of them cannot show what it is.
-    """
+    """Return *provider* with the layers that change its answers, all options and no key; None if one cannot show it."""
     described: list[Any] = []
     for part in parts(provider):
         inner = held(part)
@@ -77,8 +75,7 @@ class Identity:
     def of(self, what: object) -> str:
         """Return a text that is the same only for the same *what*, as JSON, sent with the same keys.
 
-        It is a keyed hash (BLAKE2, RFC 7693), whose key is made of those that the provider uses now, so it reveals
-        neither.
+        It is a keyed hash (BLAKE2, RFC 7693), whose key is made of those that the provider uses, and reveals neither.
         """
         keys = [
             value.identity() if isinstance(value, ApiKey) else value.get_secret_value()

@@ -190,9 +190,7 @@ class Started:
         return Started, (self._layer,)
 
     def put_around(self, *inner: Provider) -> Provider:
-        """Return a provider with the layer around *inner*. Raise `ConfigurationError` if one of these is not a
-        provider, or the result does not pass everything on.
-        """
+        """Return a provider with the layer around *inner*; check that both are, and that everything is passed on."""
         kind = type(self._layer).__name__
         for one in inner:
             if not _is_provider(one):
@@ -246,9 +244,7 @@ def rank_of(part: object) -> int | None:
 
 
 def parts(provider: Provider, *, around: tuple[int, ...] = ()) -> Iterator[Provider]:
-    """Yield *provider* and, if it is a layer, everything inside it. A layer that contains itself is a
-    `ConfigurationError`.
-    """
+    """Yield *provider* and, if it is a layer, everything inside it; raise if a layer contains itself."""
     if id(provider) in around:
         raise ConfigurationError(f"a {type(provider).__name__} contains itself")
     if len(around) >= _MAX_DEPTH:  # a property may make a new layer each time
@@ -307,18 +303,12 @@ def read_each(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSe
 
 
 def address(query: SearchQuery, provider: Provider, *group: Provider) -> SearchQuery:
-    """Return *query* with the ``extra`` that is for *provider*, which may be one of a *group*.
-
-    Raises:
-        InvalidOption: Several are asked, and ``extra`` does not say whom each parameter is for.
-    """
+    """Return *query* with the ``extra`` for *provider*; for one of a *group*, it must say whom a parameter is for."""
     if not query.extra:
         return query
     own = {leaf.name for leaf in leaves(provider)}
     known = own.union(leaf.name for one in group for leaf in leaves(one))
-    named = {
-        name for name, part in query.extra.items() if isinstance(part, Mapping) and (name in known or is_known(name))
-    }
+    named = {key for key, one in query.extra.items() if isinstance(one, Mapping) and (key in known or is_known(key))}
     rest = {name: value for name, value in query.extra.items() if name not in named}
     if rest and len(known) > 1:
         line = f"extra={{{min(known)!r}: {{{next(iter(rest))!r}: ...}}}}"

@@ -19,8 +19,7 @@ from ..models import Image, SearchResponse, SearchResult
 class Answer:
     """What one provider answered.
 
-    ``engines`` are those behind each result; the first ``depth`` results are merged together, and the next ones come
-    after all of these.
+    ``engines`` are those behind each result; the first ``depth`` results are merged before the next ones.
     """
 
     name: str

@@ -23,15 +23,10 @@ DAY = 86_400.0
 
 @dataclass(eq=False)
 class Ticket:
-    """The ticket of one request in the queue.
+    """The ticket of one request in the queue."""
 
-    Args:
-        endpoint: What it goes to: a limit that a response states is one for this endpoint.
-        longest: Seconds after which the request has ended, whatever happens.
-    """
-
-    endpoint: str
-    longest: float = 60.0
+    endpoint: str  # what it goes to: a limit that a response states is one for this endpoint
+    longest: float = 60.0  # seconds after which the request has ended, whatever happens
     client: Hashable = field(default_factory=current_client)
     has_left: bool = False
 
@@ -43,11 +38,8 @@ class Pace:
     and always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
     tickets; one whose endpoint rests does not hold up the others.
 
-    Args:
-        interval: Seconds between the beginnings of two requests.
-        concurrent: Maximum number of requests at a time; None for any number.
-        burst: How many requests may begin without an interval after a long pause.
-        slow_start: Whether to find out how many requests at a time are welcome, beginning with one.
+    Two requests begin *interval* seconds apart, but *burst* may begin at once after a long pause. At most *concurrent*
+    run at a time; a *slow_start* finds out how many are welcome, beginning with one.
     """
 
     is_shared = False  # with other processes: then `wait` blocks for a moment
@@ -125,8 +117,7 @@ class Pace:
         """Learn from the answer to a request that has left: let its endpoint rest until a limit that is used up begins
         again, and let more requests begin at a time, or fewer if it *was_refused*.
 
-        Limits of a day or longer (*below*) are left to the service: it may sell more, and says so itself when it does
-        not.
+        Limits of a day or longer (*below*) are left to the service: it may sell more, and says so if not.
         """
         if self._welcome is not None:
             left = [limit.remaining for limit in limits if limit.limit != 0 and (limit.window or 0) < below]
@@ -136,9 +127,7 @@ class Pace:
             elif self._turns.waiting:
                 self._welcome += self._step
         unsaid = [_LATE] if self._welcome is not None and was_refused and not limits else []
-        waits = unsaid + [
-            rest for limit in limits if limit.is_exhausted and 0 < (rest := _until_reset(limit, below)) < below
-        ]
+        waits = unsaid + [rest for one in limits if one.is_exhausted and 0 < (rest := _until_reset(one, below)) < below]
         if waits:
             self._start_rest(endpoint, min(max(waits), _LONGEST_REST))
 

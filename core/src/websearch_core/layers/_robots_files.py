@@ -73,8 +73,7 @@ class _Entry(NamedTuple):
 class RobotsFiles:
     """The robots.txt of sites, each fetched once for all who need it at the same time, and kept for a time.
 
-    The time is the ``max-age`` that the site states, between a minute and *max_age*. A file that has expired is used
-    further while a new one cannot be fetched.
+    That is the site's ``max-age``, between a minute and *max_age*, or longer while a new one cannot be fetched.
     """
 
     def __init__(self, user_agent: str = USER_AGENT, max_age: float = DAY) -> None:
@@ -87,17 +86,14 @@ class RobotsFiles:
     def read(self, reader: PageReader, url: str) -> Flow[Page]:
         """Read a page with *reader*, if robots.txt allows it and every page that it redirects to.
 
-        A redirect that is a request of the flow is checked before it is followed; where a service or a browser ended is
-        checked afterwards.
+        A redirect of the flow is checked before it is followed; where a service or a browser ended, afterwards.
         """
         yield from self.check(url)
         page = yield from intercept(reader.read(url), self._perform)
         return (yield from self.check_end(url, page))
 
     def check_end(self, url: str, page: Page | WebSearchError) -> Flow[Page]:
-        """Return *page*, which a reader made of the page at *url*, if the page that *url* redirects to may be read,
-        too. Raise *page* if it is an error.
-        """
+        """Return *page*, which *url* led a reader to, if it may be read, too; raise it if it is an error."""
         if isinstance(page, WebSearchError):
             raise page
         if page.final_url and page.final_url != url:
@@ -105,8 +101,7 @@ class RobotsFiles:
         return page
 
     def check(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[float]:
-        """Return the seconds that the site of *url* asks for between two requests. What is not an http(s) URL is left
-        to the reader to refuse.
+        """Return the seconds that the site of *url* asks for between two requests. The reader refuses other URLs.
 
         The ``User-Agent`` in *headers*, those of the request for the page, asks for the robots.txt, too. Raise
         `DisallowedByRobots` if it does not allow to read the page, and a `ServiceError` if it cannot be fetched.

@@ -84,14 +84,7 @@ class SharedLimits:
 
     def admit(self, key: str, ticket: str, endpoint: str, limits: _Limits, longest: float) -> float | None:
         """Return 0 if the request *ticket* may be sent now, which is then counted, or else the seconds to wait; None if
-        Redis does not answer.
-
-        Args:
-            key: Whose limits these are.
-            ticket: A name for the request.
-            endpoint: What it goes to.
-            limits: Interval, number at a time and burst, as for `Pace`.
-            longest: Seconds after which the request has ended, whatever happens.
+        Redis does not answer. The request has ended after *longest* seconds, whatever happens.
         """
         interval, concurrent, burst = limits
         keys = [_name(key, "next"), _name(key, "leases"), _name(key, "rest", endpoint)]

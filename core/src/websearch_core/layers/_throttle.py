@@ -144,9 +144,7 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         return intercept(flow, perform)
 
     def _send(self, effect: Request | Call, page: str | None) -> Flow[Any]:
-        """Send a request, or call a library, when it is time; *page* is the URL of the page that is fetched, None for a
-        service.
-        """
+        """Send a request, or call a library, when it is time; *page* is the URL that is fetched, None for a service."""
         pace = self._pace if page is None else self._hosts.find(page)
         endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) and page is None else ""
         left = time_left()

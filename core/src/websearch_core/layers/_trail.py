@@ -106,9 +106,7 @@ class Trail(Generic[A]):
         return self._complete(answer, f"answered by {provider.name}")
 
     def end(self) -> A | WebSearchError:
-        """Return the best of the answers that were not good enough: a page of which more is hidden, else an empty one;
-        or the error if there is none.
-        """
+        """Return the best insufficient answer: a page of which more is hidden, an empty one, or else the error."""
         if self._partial:
             return self.finish(*self._partial[0])
         return self._complete(self._empty[0]) if self._empty else self.fail()

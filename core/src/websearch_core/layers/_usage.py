@@ -50,8 +50,7 @@ class Usage:
 class UsageFile:
     """Counts what was used.
 
-    Every method raises `ConfigurationError` if the file cannot be used, and `Unavailable` if it is busy for too long;
-    never an error of SQLite.
+    Every method raises `ConfigurationError` if the file cannot be used, and `Unavailable` if it is busy for too long.
     """
 
     path: Path

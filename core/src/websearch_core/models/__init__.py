@@ -32,22 +32,9 @@ from ._domains import DomainNames
 from ._outcomes import Outcome
 
 __all__ = [
-    "Image",
-    "Item",
-    "Outcome",
-    "Page",
-    "PageData",
-    "Passage",
-    "SafeSearch",
-    "SearchOptions",
-    "SearchQuery",
-    "SearchResponse",
-    "SearchResult",
-    "TimeRange",
-    "Topic",
-    "Unsupported",
-    "describe_problems",
-]
+    "Image", "Item", "Outcome", "Page", "PageData", "Passage", "SafeSearch", "SearchOptions", "SearchQuery",
+    "SearchResponse", "SearchResult", "TimeRange", "Topic", "Unsupported", "describe_problems",
+]  # fmt: skip
 
 Unsupported = Literal["raise", "note"]
 

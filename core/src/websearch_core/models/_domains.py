@@ -19,11 +19,7 @@ _MAX_LENGTH = 300  # characters: a name has at most 253 (RFC 1035)
 
 
 def parse_domain(value: str) -> str:
-    """``https://www.Python.org/`` -> ``python.org``. A path is an error: dropping it would widen the filter.
-
-    Raises:
-        ValueError: *value* is not a domain.
-    """
+    """``https://www.Python.org/`` -> ``python.org``. A path is an error: dropping it would widen the filter."""
     if len(value) > _MAX_LENGTH:
         raise ValueError(f"a domain has at most {_MAX_LENGTH} characters")
     host = to_ascii(_PREFIX.sub("", value.strip()).removesuffix("/").removesuffix("."))
@@ -40,15 +36,10 @@ else:
 
 @dataclass(frozen=True)
 class Domains:
-    """A filter of domains; a domain includes its subdomains.
+    """A filter of domains; a domain includes its subdomains."""
 
-    Args:
-        allowed: Only these, as `parse_domain` returns them; empty means any.
-        blocked: None of these.
-    """
-
-    allowed: tuple[str, ...] = ()
-    blocked: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()  # only these, as `parse_domain` returns them; empty means any
+    blocked: tuple[str, ...] = ()  # none of these
 
     def __bool__(self) -> bool:
         return bool(self.allowed or self.blocked)
@@ -63,11 +54,7 @@ class Domains:
         return not _within_any(origin[1], self.blocked) and (not self.allowed or _within_any(origin[1], self.allowed))
 
     def check(self, url: str) -> None:
-        """Check that *url* is inside.
-
-        Raises:
-            DomainNotAllowed: It is not. The message has no word of the URL, which a page may have chosen.
-        """
+        """Check that *url* is inside. The `DomainNotAllowed` has no word of the URL, which a page may have chosen."""
         if self.permits(url):
             return
         if not self.allowed:
@@ -76,11 +63,7 @@ class Domains:
         raise DomainNotAllowed(f"only pages of these domains may be opened here: {named}")
 
     def narrow(self, allowed: Sequence[str] = (), blocked: Sequence[str] = ()) -> Domains | None:
-        """Return what is inside both this filter and another one.
-
-        Returns:
-            The narrower filter, or None if no domain of *allowed* is inside this one.
-        """
+        """Return what is inside both filters, or None if no domain of *allowed* is inside this one."""
         blocked = tuple(dict.fromkeys((*self.blocked, *blocked)))
         if not allowed:
             return Domains(self.allowed, blocked)

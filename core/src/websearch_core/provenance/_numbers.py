@@ -64,12 +64,8 @@ class Numbers:
 
     def number_results(self, response: SearchResponse) -> SearchResponse:
         """Return *response* with the numbers of this conversation as its ``citation_id``."""
-        listed = Counter(
-            find_page(url) for url in {identify(result.url): result.url for result in response.results}.values()
-        )
-        numbered = tuple(
-            self._number_result(result, alone=listed[find_page(result.url)] == 1) for result in response.results
-        )
+        listed = Counter(find_page(url) for url in {identify(one.url): one.url for one in response.results}.values())
+        numbered = tuple(self._number_result(one, alone=listed[find_page(one.url)] == 1) for one in response.results)
         return response if numbered == response.results else response.model_copy(update={"results": numbered})
 
     def number_page(self, page: Page) -> Page:

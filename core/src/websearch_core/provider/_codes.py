@@ -1,7 +1,5 @@
 """Tables of codes that several services know: all of ISO 3166-1 and ISO 639-1."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 
 from ._languages import codes

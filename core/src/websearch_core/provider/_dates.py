@@ -20,15 +20,10 @@ def date_range(query: SearchQuery) -> tuple[date | None, date | None]:
 
 
 def date_span(query: SearchQuery, periods: Mapping[str, str] = MappingProxyType({}), *, sign: str = "to") -> str | None:
-    """Return the dates of *query* as one text: ``2026-01-01to2026-06-30``, or the word for its ``time_range``.
+    """Return the dates of *query* as one text, ``2026-01-01to2026-06-30``, or the word in *periods*.
 
     For services that need both ends: from 1970, until today. Where it is tomorrow already, a query may begin after
     today in UTC; then its first day is the last one, too.
-
-    Args:
-        query: The query.
-        periods: The service's words for ``day``, ``week``, ``month`` and ``year``, if they are others.
-        sign: What stands between the days.
     """
     if query.time_range:
         return periods.get(query.time_range, query.time_range)

@@ -1,5 +1,4 @@
-"""Declare a provider: a frozen value that inherits nothing, whose fields are its options and say where they may come
-from.
+"""Declare a provider: a frozen value that inherits nothing, whose fields are options and say where they come from.
 
 `Key` and `BaseUrl` are open to a settings file that was merely found, as `FoundFile` says. They are checked together:
 a key is never sent where such a file says.
@@ -194,16 +193,9 @@ def _environment_of_plain(cls: type[Any]) -> dict[str, tuple[str, ...]]:
 
 
 def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
-    """Make an instance of any provider class.
+    """Make an instance of any provider class, which is registered under *name*, of its *options*.
 
-    Args:
-        cls: The class.
-        name: The name it is registered under.
-        options: Its options.
-
-    Raises:
-        MissingKey: A required option is missing.
-        ConfigurationError: An option is invalid.
+    A required one that is missing is a `MissingKey`, and an invalid one another `ConfigurationError`.
     """
     try:
         return cls(**options)

@@ -132,11 +132,7 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
 
 
 def check_length(text: str, provider: Provider) -> None:
-    """Check that *text* is no longer than the ``limits`` of *provider* allow; for a text that is sent as the query.
-
-    Raises:
-        UnsupportedOption: It is longer. It is not cut, since that could change what is searched for.
-    """
+    """Check that the ``limits`` of *provider* allow a query as long as *text*: cutting it could change its meaning."""
     limits: Limits = getattr(provider, "limits", Limits())
     for most, length, unit in (
         (limits.get("query_length"), len(text), "characters"),

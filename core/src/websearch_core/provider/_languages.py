@@ -86,15 +86,10 @@ def find_language(query: SearchQuery, provider: Provider) -> str | None:
 
 
 def match_language(tag: str, known: Mapping[str, str], *, country: str | None = None) -> str | None:
-    """Return the value of the tag in *known* that fits *tag* best, as the lookup of RFC 4647 does, or None.
+    """Return the service's code for the tag in *known* that fits *tag* best, as the lookup of RFC 4647 does, or None.
 
     The language and its script always match: ``zh-TW`` and ``zh-Hant-HK`` are ``zh-hant`` and never ``zh-hans``, and
-    ``sr-Latn`` is not ``sr``. The region matches if it can; otherwise the first entry with the same language wins.
-
-    Args:
-        tag: A BCP 47 tag, in any case.
-        known: The service's code by BCP 47 tag.
-        country: The region of a tag that has none, if known.
+    ``sr-Latn`` is not ``sr``. The region, or *country*, matches if it can; else the first entry of the language.
     """
     language, script, region = _parse(tag, (country or "").lower())
     best: tuple[int, str] | None = None

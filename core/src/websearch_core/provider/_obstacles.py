@@ -1,7 +1,6 @@
 """What stands in the way of a page: challenges against robots, and pages that say nothing without scripts.
 
-The marks are those of the pages that vendors of bot protection serve instead of the page, not of the scripts that they
-add to every page.
+The marks are those of the pages that vendors of bot protection serve instead, not of scripts in every page.
 """
 
 from __future__ import annotations
@@ -89,8 +88,7 @@ _MOST_TEXT = 100_000  # characters of Markdown, targets of links included: a lon
 _MAX_AROUND = 600  # characters around an empty main part: navigation, a banner
 _MAX_MENU = 100  # characters of links or names of pictures, which are all that a page says
 _PICTURE_NAME = re.compile(
-    rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))",
-    re.IGNORECASE,
+    rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))", re.IGNORECASE
 )
 _PASSWORD = re.compile(rb"<input\b[^<>]{0,500}?\stype\s{0,5}=\s{0,5}[\"']?password\b", re.IGNORECASE)
 _LOGIN = re.compile(
@@ -105,11 +103,8 @@ _LINK = re.compile(r"\[([^\[\]]*+)\]\([^()\s]*+\)")  # linear: nothing that it r
 def find_challenge(response: Response, text: str | None = None) -> str | None:
     """Return who answers with a challenge against robots instead of the page, such as ``Cloudflare``, or None.
 
-    A banner or a script of such a vendor in a page with content is not a challenge.
-
-    Args:
-        response: The response to a request for a page.
-        text: The text of the page, if it was parsed: one with content is never a challenge, unless a header says so.
+    A banner or a script of such a vendor in a page with content is not one; *text* is that of the page, if it was
+    parsed. A header may say that it is one nevertheless.
     """
     for header, value, name in _HEADERS:
         if value in (found := response.headers.get(header, "").lower()) and found:
@@ -136,13 +131,11 @@ def asks_for_scripts(text: str) -> bool:
 
 
 def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
-    """Return whether a page has no content without running its scripts.
+    """Return whether the page whose HTML is *source* has no content without running its scripts.
 
-    Args:
-        text: The text of the page, as Markdown. Asking for scripts, or to wait, is saying nothing, and so is
-            a menu, headings and buttons, the names of a few pictures, or a few words around a main part that is empty.
-        source: Its HTML.
-        route: The fragment of its URL if its scripts are to show what that names: then it is another page.
+    In its *text*, as Markdown, asking for scripts, or to wait, is saying nothing, and so is a menu, headings and
+    buttons, the names of a few pictures, or a few words around a main part that is empty. *route* is the fragment of
+    its URL if its scripts are to show what that names: then it is another page.
     """
     if route and _SCRIPT.search(source[:_MOST_SOURCE]):
         return True
@@ -155,9 +148,7 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     if len(said) > _MAX_AROUND or not _SCRIPT.search(source):
         return False
     outside = _FRAME | {b"a"} if len(said) <= _MAX_MENU else _FRAME
-    if not re.search(r"\w", _visible(source, outside)) and any(
-        word in said for word in _WORD.findall(_visible(source))
-    ):
+    if not re.search(r"\w", _visible(source, outside)) and any(one in said for one in _WORD.findall(_visible(source))):
         return True
     if _EMPTY_MAIN.search(source) and _is_shown(said, source):
         return True

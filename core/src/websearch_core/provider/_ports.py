@@ -99,11 +99,7 @@ class BatchReader(PageReader, Protocol):
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Start to read the pages at *urls*, which are at most ``limits["pages_per_request"]``, each only once.
 
-        Returns:
-            A flow that returns, for each URL in order, the whole page or its error.
-
-        Raises:
-            ServiceError: The service failed, so that none of the pages was read.
+        The flow returns, for each URL in order, the whole page or its error; it raises one if none was read.
         """
         ...
 
@@ -167,11 +163,7 @@ def helps_after(provider: object) -> tuple[type[WebSearchError], ...]:
 
 
 def check_port(provider: object) -> None:
-    """Check that *provider* is a provider, as far as possible without calling it.
-
-    Raises:
-        ConfigurationError: It is a class, has no name, or one of its methods is an ``async def``.
-    """
+    """Check, as far as possible without calling it, that *provider* is one, with a name and no ``async def``."""
     kind = provider.__name__ if isinstance(provider, type) else type(provider).__name__
     if isinstance(provider, type):
         raise ConfigurationError(f"{kind} is a class: give an instance of it, {kind}(...)")

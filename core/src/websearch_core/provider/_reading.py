@@ -84,9 +84,7 @@ def page_error(
 
 def as_links(value: Any) -> tuple[str, ...]:
     """Return the absolute http(s) URLs in *value* if it is a list, else none."""
-    return (
-        tuple(link for link in value if isinstance(link, str) and is_web_url(link)) if isinstance(value, list) else ()
-    )
+    return tuple(one for one in value if isinstance(one, str) and is_web_url(one)) if isinstance(value, list) else ()
 
 
 def check_response(response: Response, reader: PageReader, text: str | None = None, asked: str = "") -> None:
@@ -135,10 +133,7 @@ def check_text(reader: PageReader, title: str, text: str) -> None:
 def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list[dict[str, Any] | None]:
     """Return the record of each of *urls*, or None: services answer in any order, and spell URLs differently.
 
-    Args:
-        urls: The URLs, as they were sent.
-        records: The decoded list; if one URL was sent, its first record belongs to it.
-        key: Where the URL is in a record.
+    *records* is the decoded list; its URLs are at *key*. If one URL was sent, the first record belongs to it.
     """
     found: dict[str, dict[str, Any]] = {}
     items = as_objects(records)
@@ -247,16 +242,8 @@ def parse_response(
 ) -> Page:
     """Parse a page of any type that its site sent, for readers that open pages themselves; it takes time.
 
-    Args:
-        reader: The reader.
-        response: The site's response.
-        url: The URL that was asked for.
-        final_url: Where redirects led to.
-        max_bytes: How many bytes the response could have.
-        options: Those of `websearch_core.reading.read_bytes`.
-
-    Raises:
-        TooLarge: The response was cut, and its format cannot be read then.
+    *max_bytes* is how many bytes the response could have: one that was cut is a `TooLarge` if its format cannot be read
+    then. *options* are those of `websearch_core.reading.read_bytes`.
     """
     from ..reading import read_bytes  # imports the parsers, which searches do without
 

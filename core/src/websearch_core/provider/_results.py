@@ -25,12 +25,10 @@ Getter = str | tuple[str, ...] | Callable[[Mapping[str, Any]], Any]
 
 
 def plain_text(text: Any, markup: Markup = "highlights") -> str:
-    """Turn a title or snippet into plain text, without invisible characters.
+    """Turn a title or snippet into plain text, without invisible characters; one of any other type is empty.
 
-    Args:
-        text: The text; of any other type, it is empty.
-        markup: What it has besides plain text, in which a tag or an entity is meant to be read: only ``highlights``,
-            the marks around words of the query; also ``entities``, which are unescaped once; or it is ``html``.
+    *markup* is what it has besides plain text, in which a tag or an entity is meant to be read: only ``highlights``,
+    the marks around words of the query; also ``entities``, which are unescaped once; or it is ``html``.
     """
     if not isinstance(text, str):
         return ""
@@ -114,13 +112,7 @@ def parse_results(
 def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[Any], tuple[str, ...]]:
     """Return the list of results of *body*, and a note if there is none: that is an empty answer, but an unusual one.
 
-    Args:
-        body: The object that holds the list; None if that is missing.
-        provider: The name of the provider.
-        key: Where the list is; a path of keys, ``web.results``.
-
-    Raises:
-        BadResponse: *body*, or what is at *key*, has another type, or there is an error instead.
+    *key* may be a path of keys, ``web.results``. Another type there, or an error instead, is a `BadResponse`.
     """
     items = body
     for name in key.split("."):

@@ -33,12 +33,7 @@ _LINK_TARGET = re.compile(r"\]\([^()\s]*\)|https?://\S+")
 
 
 def find_stub(title: str, text: str) -> str | None:
-    """Return why Markdown that a site offers does not say what its page says, such as ``asks to sign in``, or None.
-
-    Args:
-        title: Its title.
-        text: Its text, without front matter.
-    """
+    """Return why Markdown that a site offers does not say what its page says, such as ``asks to sign in``, or None."""
     said = text.strip()
     if not said:
         return "is empty"

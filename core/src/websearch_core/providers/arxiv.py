@@ -121,7 +121,6 @@ def _parse_feed(content: bytes) -> tuple[list[dict[str, Any]], int] | None:
 
 
 def _entry(entry: Any) -> dict[str, Any]:
-    """Return what an entry says, as JSON."""
     texts = {name: " ".join(str(entry.get(name) or "").split()) for name in ("id", "title", "summary")}
     facts = {name: entry.get(f"arxiv_{name}") for name in ("doi", "journal_ref", "comment")}
     return {

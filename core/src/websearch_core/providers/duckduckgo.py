@@ -172,9 +172,7 @@ def _next_form(tree: LexborHTMLParser) -> dict[str, str] | None:
     for form in reversed(tree.css(".nav-link form")):
         if any((button.attributes.get("value") or "").startswith("Next") for button in form.css("input[type=submit]")):
             fields = form.css("input[type=hidden]")
-            return {
-                name: field.attributes.get("value") or "" for field in fields if (name := field.attributes.get("name"))
-            }
+            return {name: one.attributes.get("value") or "" for one in fields if (name := one.attributes.get("name"))}
     return None
 
 

@@ -96,7 +96,7 @@ class Kagi:
         workflow = "news" if query.topic == "news" else "search"
         payload = {**self._payload(query, workflow, size), "page": number + 1 if number else None}
         body = yield from self._ask(kit.with_extra(payload, query))
-        data = body["data"]
+        data, meta = body["data"], kit.as_object(body.get("meta"))
         direct = next(iter(kit.as_objects(data.get("direct_answer"))), {})
         page = kit.SearchResponse(
             query=query.text,
@@ -104,9 +104,7 @@ class Kagi:
             provider=self.name,
             answer=plain_text(direct.get("snippet"), "html") or plain_text(direct.get("title"), "html") or None,
             suggestions=tuple(filter(None, map(_suggestion, kit.as_objects(data.get("related_search"))))),
-            request_id=kit.as_text(
-                kit.as_object(body.get("meta")).get("id") or kit.as_object(body.get("meta")).get("trace")
-            ),
+            request_id=kit.as_text(meta.get("id") or meta.get("trace")),
             raw=body,
         )
         return page, len(page.results) >= min(size, _FULL) and number + 1 < _PAGES

@@ -10,13 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
-from websearch_core.errors import (
-    QuotaExhausted,
-    ServiceError,
-    TooLarge,
-    Unavailable,
-    UnsupportedContent,
-)
+from websearch_core.errors import QuotaExhausted, ServiceError, TooLarge, Unavailable, UnsupportedContent
 from websearch_core.provider._http import as_json, bearer, find_message
 from websearch_core.provider._results import as_answer, take_results
 

@@ -131,9 +131,7 @@ class SearXNG:
 
     def _response(self, query: kit.SearchQuery, body: dict[str, Any]) -> kit.SearchResponse:
         items, notes = take_results(body, self.name)
-        images = (
-            [item for item in kit.as_objects(items) if item.get("template") == "images.html"] if query.images else []
-        )
+        images = [one for one in kit.as_objects(items) if one.get("template") == "images.html"] if query.images else []
         rest = [item for item in items if item not in images]
         boxes = kit.as_objects(body.get("infoboxes"))
         results = kit.parse_results(
@@ -214,7 +212,6 @@ def _suggestions(query: kit.SearchQuery, body: dict[str, Any]) -> tuple[str, ...
 
 
 def _answer(body: dict[str, Any]) -> str | None:
-    """Return the first answer."""
     answers = body.get("answers")
     return next(filter(None, map(_answer_text, answers if isinstance(answers, list) else [])), None)
 

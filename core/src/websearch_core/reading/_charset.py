@@ -2,8 +2,7 @@
 
 Tried in this order: a byte order mark, the charset of the HTTP header, the charset that the page declares in its first
 4096 bytes, UTF-8 if the bytes are valid UTF-8, windows-1252. Labels are looked up in the table of the Encoding standard
-(https://encoding.spec.whatwg.org/#names-and-labels), never in Python's codec registry, where ``punycode`` takes minutes
-and ``base64`` raises.
+(https://encoding.spec.whatwg.org/#names-and-labels), not in Python's codecs: ``punycode`` takes minutes.
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
+from .._text.escaping import quote_match
 from .._text.invisible import strip_invisible
 
 Links = Literal["keep", "text", "drop"]
@@ -42,16 +43,12 @@ def absolute(href: str | None, base: str) -> str | None:
         return None
     begin = len(parts.scheme) + len("://") + len(parts.netloc)  # an IPv6 address keeps its brackets
     visible, _ = strip_invisible(url[begin:])
-    return _UNSAFE.sub(_quote, url[:begin]) + _UNSAFE_AFTER_HOST.sub(_quote, visible)
+    return _UNSAFE.sub(quote_match, url[:begin]) + _UNSAFE_AFTER_HOST.sub(quote_match, visible)
 
 
 def resolved(hrefs: Iterable[str], base: str) -> dict[str, str]:
     """Map each of *hrefs* that resolves to an http(s) URL to that URL."""
     return {href: url for href in dict.fromkeys(hrefs) if (url := absolute(href, base))}
-
-
-def _quote(found: re.Match[str]) -> str:
-    return quote(found[0], safe="")
 
 
 @lru_cache(maxsize=64)

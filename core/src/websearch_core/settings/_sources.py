@@ -96,8 +96,7 @@ def read_files() -> list[Table]:
 
     These are the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the working directory upwards, and
     the user's own file. In a running event loop, which reading would block, they are as they were when last read: at
-    the latest when this package was imported. Raise `ConfigurationError` if one cannot be read, or is not in the format
-    that its name says.
+    the latest when this package was imported. Raise `ConfigurationError` if one cannot be read in its format.
     """
     global _last_read  # noqa: PLW0603 - replaced as a whole, so threads see all of it or nothing
     folder, named = _user_folder(), read_variable(NAMED)
@@ -138,8 +137,7 @@ def _user_folder() -> Path | None:
 
 
 def user_file() -> Path | None:
-    """Return the path of the user's own file: the one that exists, else that of a new one; None if the user has no
-    home.
+    """Return the path of the user's own file: the one that exists, else a new one; None without a home.
 
     Several, in different formats, are a `ConfigurationError`.
     """

@@ -29,8 +29,6 @@ A text for a model ends its first line with the date: `stop_clock` sets it.
         check()
 """
 
-from __future__ import annotations
-
 from .._runtime.clock import stop_clock
 from ._contract import Check, read_checks, search_checks
 from ._fake import FakeWeb

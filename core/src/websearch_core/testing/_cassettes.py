@@ -31,15 +31,10 @@ _MARK = "REDACTED"
 
 @contextmanager
 def use_cassette(path: Path, record_mode: str = "none") -> Iterator[Any]:
-    """Replay the HTTP exchanges on the cassette at *path* in this block, or record them.
+    """Replay the HTTP exchanges on the cassette at *path*, a YAML file, in this block, or record them.
 
-    Args:
-        path: The YAML file.
-        record_mode: ``none`` replays, and refuses other requests; ``once`` records if there is no file yet;
-            ``new_episodes`` adds what is missing; ``all`` records everything again.
-
-    Raises:
-        ConfigurationError: vcrpy is not installed.
+    *record_mode* ``none`` replays, and refuses other requests; ``once`` records if there is no file yet;
+    ``new_episodes`` adds what is missing; ``all`` records everything again. Needs vcrpy.
     """
     try:
         import vcr  # type: ignore[import-untyped]

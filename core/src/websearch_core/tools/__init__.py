@@ -24,27 +24,10 @@ from ._tenants import Configurable
 from ._web_tools import Run, WebTools, as_error
 
 __all__ = [
-    "DESCRIPTIONS",
-    "Configurable",
-    "ContentMode",
-    "Loading",
-    "OnError",
-    "Output",
-    "OutputFormat",
-    "PageArguments",
-    "Passages",
-    "PlainDocument",
-    "Retrieval",
-    "Run",
-    "SearchArguments",
-    "SearchDefaults",
-    "WebTools",
-    "as_error",
-    "collect_texts",
-    "list_urls",
-    "make_document",
-    "split_arguments",
-]
+    "DESCRIPTIONS", "Configurable", "ContentMode", "Loading", "OnError", "Output", "OutputFormat", "PageArguments",
+    "Passages", "PlainDocument", "Retrieval", "Run", "SearchArguments", "SearchDefaults", "WebTools", "as_error",
+    "collect_texts", "list_urls", "make_document", "split_arguments",
+]  # fmt: skip
 
 _SEARCH = (
     "Search the web for current events, facts that may have changed since your training, and pages on a subject. "

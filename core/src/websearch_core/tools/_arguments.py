@@ -179,8 +179,7 @@ def search_arguments(
 ) -> type[SearchArguments]:
     """Return the arguments of a ``web_search`` that a developer has restricted.
 
-    The *limit* is then also the usual number of results; None means the default of both. With *several*, there are
-    ``queries`` instead of a ``query``.
+    The *limit* is the usual number of results, too; None is the default. *several*: ``queries``, not a ``query``.
     """
     if not fixed and limit is None and not allowed_domains and not several:
         return base

@@ -76,8 +76,7 @@ def find_source(metadata: Mapping[str, Any]) -> str | None:
 def put_pages(
     documents: Sequence[T], urls: Sequence[str | None], pages: Sequence[Page | WebSearchError], put: Put[T]
 ) -> list[T]:
-    """Put what was read of pages into documents. Of several from one page, the first stays: they would all say the
-    same.
+    """Put what was read of pages into documents. Of several from one page, which would say the same, the first stays.
 
     The *documents* are sorted, best first; the *urls* are what `find_source` returned for each. *pages* are those of
     the documents that have a URL, or their errors, and *put* returns a document with its page, or with its error.

@@ -95,9 +95,7 @@ def search_output(
         spans = list(_find_results(shown, content, text_form, max_snippet_chars))
     sources = [_describe_result(result, span) for result, span in zip(shown.results, spans, strict=True)]
     artifact = render.search_as_json(response) if full else _search_facts(shown)
-    as_shown = (
-        tuple(_shorten(result, max_snippet_chars) for result in shown.results) if form == "text" else shown.results
-    )
+    as_shown = tuple(_shorten(one, max_snippet_chars) for one in shown.results) if form == "text" else shown.results
     return Output(content, {**artifact, "status": "success", "sources": sources}, as_shown)
 
 
@@ -139,13 +137,8 @@ def page_output(
 ) -> Output:
     """Return the output for a page.
 
-    Args:
-        page: The page.
-        form: The format of the content.
-        full: Whether the artifact keeps all data, its links and its text included.
-        max_length: Maximum characters of its text and its grid together.
-        max_tokens: Maximum tokens of both.
-        count: Counts them.
+    A *full* artifact keeps all data, its links and its text included. The lengths are those of its text and grid
+    together.
     """
     from .. import render
 
@@ -346,7 +339,6 @@ def _cut(content: object, span: object) -> str:
 
 
 def _texts_in_json(content: object) -> dict[int, str]:
-    """Return the texts in a content that is JSON, by number."""
     try:
         data = json.loads(content) if isinstance(content, str) and content.startswith("{") else {}
     except ValueError:

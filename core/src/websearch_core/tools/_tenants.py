@@ -40,16 +40,12 @@ Configurable: TypeAlias = Sequence[str] | Mapping[str, str | Collection[str]]
 
 
 class Tenants:
-    """Makes the `WebSearch` of each run from what the developer lets a run configure; else it is a
-    `ConfigurationError`.
+    """Makes the `WebSearch` of each run from what the developer lets a run configure.
 
-    Args:
-        web: The developer's `WebSearch`, or None.
-        arguments: The arguments of one, instead of *web*.
-        configurable: The options that a run may set: their names, or a mapping from each to the key under which it is
-            found, or of ``provider`` and ``reader`` to those that it may choose among; by default, the ones that
-            *arguments* name. None can redirect a key or open the guard: ``base_url`` and ``internal`` are not among
-            them.
+    *configurable* are the options that a run may set: their names, or a mapping from each to the key under which it is
+    found, or of ``provider`` and ``reader`` to those that it may choose among; by default, the ones that *arguments*,
+    those of the developer's `WebSearch`, name. None can redirect a key or open the guard: ``base_url`` and ``internal``
+    are not among them.
     """
 
     def __init__(self, web: WebSearch | None, arguments: CommonArguments, configurable: Configurable = ()) -> None:
@@ -105,8 +101,7 @@ class Tenants:
         return found
 
     def find(self, options: Mapping[str, Any]) -> WebSearch:
-        """Return the `WebSearch` for the *options* of a run: the same one for the same options, as long as it is in
-        use.
+        """Return the `WebSearch` for the *options* of a run: the same one for the same options, while it is used.
 
         Raise `MissingKey` if the run chose a provider without a key for it, and yours was not lent to it, and
         `ConfigurationError` if an option is wrong; neither message shows a key.

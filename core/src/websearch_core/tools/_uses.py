@@ -37,8 +37,7 @@ class Uses:
         self._start()
 
     def count(self, run: Hashable) -> None:
-        """Count a call of *run*; one that fails later counts, too. If it has no more, `BudgetExceeded` tells the model
-        so.
+        """Count a call of *run*; one that fails later counts, too. If it has no more, `BudgetExceeded` says so.
 
         The run is its name, or an object that lives as long as the run, and is not kept if it need not be.
         """

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..._text.escaping import join_lines
 from ..arguments import TextOrJson
 from ..completion import complete_name
-from ..escaping import join_lines
 from ..output import print_json, print_row, print_rows, print_table, print_text, report_errors
 
 if TYPE_CHECKING:

@@ -50,11 +50,8 @@ class Unpacked(NamedTuple):
 
 
 def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
-    """Unpack the parts of an archive that are text, with at most *max_tags* tags together; errors name its
-    *media_type*.
-
-    Raises:
-        UnsupportedContent: The archive is damaged, encrypted or too large.
+    """Unpack the parts of an archive that are text, with at most *max_tags* tags together. One that is damaged,
+    encrypted or too large is an `UnsupportedContent`, which names its *media_type*.
     """
     if data.count(b"PK\x01\x02") > _MAX_PARTS:
         raise UnsupportedContent(f"{media_type} with more than {_MAX_PARTS} parts")
@@ -106,8 +103,7 @@ def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 
 def _as_utf8(content: bytes, media_type: str) -> bytes:
-    """Return XML in UTF-8 that declares no other encoding: its tags are counted in bytes, and a parser must see the
-    same.
+    """Return XML in UTF-8 that declares no other encoding: tags are counted in bytes, as the parser must see them.
 
     XML in an encoding in which these files do not come is `UnsupportedContent`.
     """

@@ -1,7 +1,6 @@
 """Add what pypdf misses in fonts: East Asian characters that are written as numbers, and spaces that are gaps.
 
-pypdf offers no way to replace these functions, so they are patched as in `filters`: outside of `bounded` they behave as
-before.
+pypdf offers no way to replace these functions, so they are patched as in `filters`: only within `bounded`.
 """
 
 from __future__ import annotations

@@ -33,12 +33,7 @@ _FACT = re.compile(
 
 
 def read_office(document: Document) -> Page:
-    """Read a document: its headings, paragraphs, lists, tables and links.
-
-    Raises:
-        ImportError: The extra ``office`` is not installed.
-        UnsupportedContent: The file is damaged, encrypted or too large.
-    """
+    """Read a document: its headings, paragraphs, lists, tables and links. Needs the extra ``office``."""
     media_type = document.media_type
     unpacked = unpack(document.data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS)
     cut = unpacked.cut
@@ -179,7 +174,6 @@ def _show_once(archive: BytesIO) -> BytesIO:
 
 
 def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:
-    """Read the metadata of the document from the parts that hold it."""
     stated: dict[str, str] = {}
     for name in (name for name in parts if name == "docProps/core.xml" or name.endswith(".opf")):
         for found in _FACT.finditer(parts[name][:100_000].decode("utf-8", "replace")):

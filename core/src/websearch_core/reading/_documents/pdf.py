@@ -1,5 +1,4 @@
-"""Read PDF files: the text in the order of the file, each page under a heading with its number, so that it can be
-cited.
+"""Read PDF files: the text in the order of the file, each page under a heading with its number, to be cited.
 
 pypdf is pure Python: a broken file raises an error instead of crashing the process, and every structure that a hostile
 file can inflate has a limit. It belongs to the extra ``pdf``.
@@ -89,12 +88,7 @@ _GLUED_SAMPLE = 200_000  # characters
 
 
 def read_pdf(document: Document) -> Page:
-    """Read a PDF.
-
-    Raises:
-        ImportError: The extra ``pdf`` is not installed.
-        UnsupportedContent: The file needs a password, or it is damaged.
-    """
+    """Read a PDF, if it needs no password. It is an `ImportError` without the extra ``pdf``."""
     from pypdf import apply_configuration
 
     from . import fonts  # noqa: F401 - it adds to pypdf
@@ -283,12 +277,9 @@ def _is_glued(text: str) -> bool:
 
 
 def _strip_furniture(pages: Sequence[list[str]], margins: Sequence[set[str]]) -> int:
-    """Remove page numbers, and headers and footers that most pages share, or most left or most right ones.
+    """Remove page numbers, and headers and footers of most pages, or of most left or right ones; return how many lines.
 
     The first copy of a header stays, and so does the only line of a page.
-
-    Returns:
-        How many lines were removed.
     """
     removed = 0
     for edge in (0, -1):
@@ -369,9 +360,8 @@ def _paragraphs(lines: Sequence[str], compounds: set[str], titles: Mapping[str, 
             out.append(more)
             joined = True
         else:
-            out.append(
-                f"\n\n{line}" if joined and not _ITEM.match(line) else f"\n{line}"
-            )  # a blank line ends a paragraph
+            # a blank line ends a paragraph
+            out.append(f"\n\n{line}" if joined and not _ITEM.match(line) else f"\n{line}")
             joined = False
         before = line
     return _LEADERS.sub(" …", re.sub(r"\n{3,}", "\n\n", "".join(out))).strip()
@@ -392,8 +382,7 @@ def _is_prose(line: str) -> bool:
 def _join(text: str, line: str, compounds: set[str]) -> tuple[str, str]:
     """Return both lines so that they can be concatenated.
 
-    ``iden-`` and ``tifier`` become one word; ``command-`` and ``line`` keep the hyphen if the text has the compound
-    elsewhere.
+    ``iden-`` and ``tifier`` become one word; ``command-`` and ``line`` keep the hyphen if the text has that elsewhere.
     """
     first = line.partition(" ")[0].rstrip(".,;:!?)")
     if (broken := _BROKEN.search(text[-_MAX_WORD_LENGTH:])) and first[:1].islower():

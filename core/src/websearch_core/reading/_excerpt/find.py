@@ -45,9 +45,6 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
     places, in its order, each with the sentences around it; places close together are merged. Marks between them are
     those of `by_query`. A note says how many places there are and how many are shown, and ``next_offset`` leads to the
     next ones. If there are none, the content is empty and a note says so.
-
-    Raises:
-        InvalidOption: *phrase* has nothing to search for.
     """
     source = Composer(page, offset, whole=max(_AROUND, about // 2))
     places = occurrences(source.text, phrase, offset)
@@ -135,8 +132,7 @@ class Places:
 
 
 class Folded:
-    """A text from *offset* on in the form used for comparing phrases, which knows where each of its characters came
-    from.
+    """A text from *offset* on in the form for comparing phrases, which knows where each of its characters came from.
 
     If *seen*, the targets of links are left out.
     """

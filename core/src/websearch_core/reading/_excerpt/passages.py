@@ -38,8 +38,7 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
     Returns a function that takes the number of characters that fit, marks included, and returns the page with the best
     passages, in the order of the page. Marks between them say how much text is left out, at which ``offset`` the next
     passage begins, and under which headings. The main text is shown whole if it fits beside the best passages outside
-    it. If no passage has a word of the query, the content is the beginning of the page, ``passages`` is empty, and a
-    note says so.
+    it. If no passage has a word of the query, the content is the beginning of the page, and a note says so.
     """
     source = Composer(page, offset, whole=max(_LENGTH, about // 2))
     runs = list(_packed(source, min(_LENGTH, max(1, about // 3))))

@@ -159,13 +159,9 @@ def _describe(words: str | None) -> bool:
 
 
 def _fit_tokens(cut: Callable[[int], Page], most: int, max_tokens: int, count: TokenCounter) -> Page:
-    """Cut a page so that its content fills a budget of tokens. Calls *count*, which counts those of a text, a few
-    times.
+    """Cut a page so that its content fills a budget of tokens, which *count* is asked for a few times.
 
     *cut* returns the page cut to at most so many characters; *most* of them may be asked for.
-
-    Raises:
-        InvalidOption: Not even one character fits.
     """
     best: Page | None = None
     taken = best_taken = tries = 0

@@ -1,9 +1,7 @@
-"""Tie what makes no sense alone to what stands before it: an answer to its question, a price to what it is the price
-of.
+"""Tie what makes no sense alone to what stands before it: an answer to its question, a price to what is sold.
 
 Markdown shows where a list item ends. It does not show where a card of a shop's grid ends, so there the order decides:
-if the same kind of block stands before each price, it is the name of what is sold; if it stands after each, the prices
-come first.
+if the same kind of block stands before each price, it names what is sold; if after each, the prices come first.
 """
 
 from __future__ import annotations

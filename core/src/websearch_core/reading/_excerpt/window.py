@@ -20,11 +20,7 @@ def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
     The windows that ``next_offset`` leads to join to exactly the whole text. The cut falls between blocks if possible,
     else between lines, else between words. It never falls inside a link, a table row or a code block, unless that alone
     is longer than the window; then the parts of a link that was cut come back as plain text, with a space that
-    `sanitize` adds. At an offset that no ``next_offset`` leads to, inside code in a quotation, the block may be closed
-    early.
-
-    Raises:
-        InvalidOption: *max_length* is less than 1, or *offset* is negative.
+    `sanitize` adds. At any other offset, inside code in a quotation, the block may be closed early.
     """
     check(max_length, offset)
     whole = page.content

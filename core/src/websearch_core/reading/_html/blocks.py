@@ -1,7 +1,6 @@
 """Flatten the parsed page to its visible elements and blocks of text.
 
-This is the only walk over the parser's nodes; all later steps use its result. Its bounds on elements and characters
-therefore hold for every later step.
+This is the only walk over the parser's nodes; all later steps use its result. So its bounds hold for all.
 """
 
 from __future__ import annotations
@@ -15,17 +14,7 @@ from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, read_formula
-from .hidden import (
-    MAY_HIDE,
-    MAY_OPEN,
-    WHOLE,
-    Openers,
-    hiding,
-    is_for_calendars,
-    is_spoken,
-    skips,
-    stays_hidden,
-)
+from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, is_for_calendars, is_spoken, skips, stays_hidden
 from .templates import remove_templates
 
 if TYPE_CHECKING:
@@ -124,11 +113,8 @@ def find_blocks(
     hidden parts that are longer than everything visible, since scripts will show them. ``<noscript>`` is skipped too,
     unless it has the text of an article, or the page has little other text.
 
-    Args:
-        body: The element to walk over.
-        opens: False for HTML without scripts, and so without controls: hidden text there stays hidden.
-        rendered: True for what a browser shows: scripts have run, and what they left hidden stays hidden.
-        streamed: True if the page has the script by which React moves streamed parts to their places.
+    HTML without scripts, and so without controls, *opens* nothing. What scripts left hidden in a page that a browser
+    *rendered* stays hidden. A *streamed* page has the script by which React moves parts to their places.
     """
     page = _Markup(opens=opens, rendered=rendered, streamed=streamed)
     seen = _Walk(body, page)
@@ -161,12 +147,7 @@ class _Walk:
     """One walk over the page; very few pages need a second."""
 
     def __init__(
-        self,
-        body: LexborNode | None,
-        page: _Markup,
-        opened: frozenset[int] = frozenset(),
-        *,
-        noscript: bool = False,
+        self, body: LexborNode | None, page: _Markup, opened: frozenset[int] = frozenset(), *, noscript: bool = False
     ) -> None:
         self.outline = TextBlocks()
         self._page = page

@@ -48,8 +48,7 @@ _BY = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    rf"(?:{_VERB}\s+)?by\s*:?|thread starter|topic author|topic starter|(?:{_OTHER_BY}|di|{_NOUN})\s*:?",
-    re.IGNORECASE,
+    rf"(?:{_VERB}\s+)?by\s*:?|thread starter|topic author|topic starter|(?:{_OTHER_BY}|di|{_NOUN})\s*:?", re.IGNORECASE
 )
 _NAME_FOLLOWS = r"(?=[^\W\d_])(?![a-z])"
 _BY_NAME = re.compile(

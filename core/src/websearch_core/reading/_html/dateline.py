@@ -51,8 +51,7 @@ def is_past(date: datetime) -> bool:
 
 
 def fits_before_date(words: str, author: str | None = None, *, same_line: bool = False) -> bool:
-    """Return whether a date after *words* may be that of the page: after ``Posted on`` or a byline, not after ``Show
-    on``.
+    """Return whether a date after *words* may be that of the page: after ``Posted on``, not ``Show on``.
 
     If they are not in the *same_line*, they may be about anything, unless they end with a colon.
     """

@@ -39,8 +39,7 @@ class Formula(NamedTuple):
 def read_formula(node: LexborNode, name: str, attributes: Mapping[str, str | None]) -> Formula | None:
     """Return the formula in an element, or None.
 
-    It is a ``math`` element, or the one that KaTeX, MathJax and Wikipedia put around it, along with a second rendering
-    of the formula as boxes.
+    It is a ``math`` element, or what KaTeX, MathJax and Wikipedia put around it and a second rendering as boxes.
     """
     marks = attributes.get("class") or ""
     math: LexborNode | None = node

@@ -25,15 +25,10 @@ _TRAILS = frozenset({"nav", "li"})
 def find_below_trail(
     document: LexborHTMLParser, headline: LexborNode | None, stated: Iterable[str]
 ) -> tuple[LexborNode, str] | None:
-    """Find what readers see as the headline of a page whose first headline is a step of a breadcrumb trail.
+    """Find what readers see as the headline of a page whose first, *headline*, is a step of a breadcrumb trail.
 
-    Args:
-        document: The page.
-        headline: Its first ``<h1>``, if any.
-        stated: The titles that the page states most deliberately.
-
-    Returns:
-        The element, and the stated title that it shows, maybe after a few words; None if there is none.
+    *stated* are the titles that the page states most deliberately. Return the element, and the stated title that it
+    shows, maybe after a few words; None if there is none.
     """
     titles = [title for title in stated if title]
     if headline is None or not titles or not _is_step(headline):
@@ -43,7 +38,6 @@ def find_below_trail(
 
 
 def _is_step(headline: LexborNode) -> bool:
-    """Return whether a headline is a step of a breadcrumb trail."""
     around: LexborNode | None = headline
     for _ in range(_LEVELS):
         if around is None or around.tag == "body":

@@ -47,11 +47,9 @@ WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visibl
 
 
 def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
-    """Return how an element is hidden when the page opens.
+    """Return how an element is hidden when the page opens; 0 if it is visible.
 
-    Returns:
-        0 if it is visible. The bits `UNSEEN`, `TINY` and `CLEAR` if its text is hidden, but elements in it can be
-        visible. `WHOLE`, with such bits, if nothing in it is visible.
+    Bits `UNSEEN`, `TINY` and `CLEAR`: its text is hidden, but elements in it can be visible, unless `WHOLE` is set.
     """
     if look.closes or look.disguises or (attributes.get("aria-hidden") or "").strip().lower() == "true":
         return WHOLE | look.mutes
@@ -80,8 +78,7 @@ def skips(text: str) -> bool:
 def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
     """Return whether no control or script makes a hidden element part of the page.
 
-    This is so for dialogs and the like, which open above the page, and for text that only machines read: text is not
-    made white on white in order to show it later.
+    This is so for dialogs, which open above the page, and for text that only machines read, such as white on white.
     """
     if name == "dialog" or "popover" in attributes or (attributes.get("role") or "").lower() in _ON_TOP:
         return True
@@ -97,10 +94,8 @@ class _Control(NamedTuple):
 class Openers:
     """The controls and gaps seen so far, and the hidden elements that they open or that will fill them.
 
-    What only a control without words opens, or no script moves, is read but counted in ``unasked``.
-
-    Args:
-        streamed: Whether the page has the script by which React moves streamed parts into gaps.
+    What only a control without words opens, or no script moves, is read but counted in ``unasked``. A *streamed* page
+    has the script by which React moves parts into gaps.
     """
 
     def __init__(self, *, streamed: bool) -> None:

@@ -216,7 +216,6 @@ def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _first_date(values: Iterable[object]) -> datetime | None:
-    """Return the first value that is a date."""
     dates = (parse_date(value) for value in values)
     return next((date for date in dates if date and date.date().isoformat() not in _NO_DATES), None)
 
@@ -239,8 +238,7 @@ def _canonical(hrefs: Iterable[str], url: str) -> str | None:
 def _place(hrefs: Iterable[str], url: str) -> str:
     """Return the URL that the page gives as its own, if that has a path, or else *url*.
 
-    Nobody is sent there, so it may be on another site: a copy has the words of its original. Many sites give their
-    front page as the URL of every page.
+    It may be on another site, since nobody is sent there. Many sites give their front page as the URL of every page.
     """
     given = absolute(next(filter(None, hrefs), ""), url)
     return given if given and urlsplit(given).path.strip("/") else url

@@ -1,5 +1,4 @@
-"""Evaluate the learned model of what is content, without dependencies: many small decision trees, for all blocks at
-once.
+"""Evaluate the learned model of what is content, without dependencies: small decision trees, for all blocks at once.
 
 A tree has seven questions and eight leaves. The cost is not in the questions but in asking them one at a time, so each
 question is asked for all blocks of a page in one step: its answers are the bytes of a long integer, the answers for one
@@ -37,13 +36,12 @@ class Feature(NamedTuple):
 
 
 class ContentModel:
-    """A trained model that gives the probability that a block is content.
+    """A trained model that gives the probability that a block is content, as `training/train.py` writes it.
 
-    Args:
-        model: As `training/train.py` writes it. ``words``: the weight of each word. ``features``: see `Feature`.
-            ``edges``: for each trait, the thresholds that questions compare it with. ``trees``: each with its questions
-            ([feature, edge]), the ways on from them and its votes; the votes of all trees add up to at most
-            `MAX_VOTES`. ``base`` and ``scale``: they turn the sum of the votes into log-odds.
+    ``words``: the weight of each word. ``features``: see `Feature`. ``edges``: for each trait, the thresholds that
+    questions compare it with. ``trees``: each with its questions ([feature, edge]), the ways on from them and its
+    votes; the votes of all trees add up to at most `MAX_VOTES`. ``base`` and ``scale``: they turn the sum of the votes
+    into log-odds.
     """
 
     def __init__(self, model: Mapping[str, Any]) -> None:
@@ -100,9 +98,7 @@ class ContentModel:
         lanes = int.from_bytes(b"\xff\0" * pairs, "little")  # a sum takes two bytes: even and odd blocks are separate
         even = odd = 0
         # For each question the answers for all blocks, one byte of 0 or 1 each.
-        answers = [
-            int.from_bytes(columns[feature].translate(exceeds), "little") for feature, exceeds in self._questions
-        ]
+        answers = [int.from_bytes(columns[feature].translate(table), "little") for feature, table in self._questions]
         for (a, b, c, d, e, f, g), table in self._trees:
             bits = (
                 answers[a]

@@ -69,11 +69,7 @@ class Offer(NamedTuple):
 def read_data(facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str) -> tuple[PageData | None, list[str]]:
     """Return the data of a page, None if there is none, and notes on it.
 
-    Args:
-        facts: What the page says about itself.
-        kind: The kind of page that it is.
-        blocks: The text that it shows.
-        base: The URL that its links are resolved against.
+    *facts* are what it says about itself, *blocks* the text that it shows; links are resolved against *base*.
     """
     linked = facts.linked
     raw = tuple(_bound_things(facts))
@@ -81,9 +77,7 @@ def read_data(facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str)
     if {"Question", "QAPage"} & types(about) and (asked := _read_question(linked, about)):
         return asked.model_copy(update={"raw": raw}), []
     found = _find_products(facts)
-    products = [thing for thing in found if read_offer(linked, thing).prices] or [
-        thing for thing in found if "offers" in thing
-    ]
+    products = [one for one in found if read_offer(linked, one).prices] or [one for one in found if "offers" in one]
     event = next((thing for thing in (about, *linked.things) if _is_event(thing)), None)
     if not products and event is None and kind in _NO_GRIDS and next(_lists(facts), None) is None:
         return PageData(raw=raw) if raw else None, []
@@ -265,14 +259,12 @@ def _write(price: Decimal, *, cents: bool = False) -> str:
 
 
 def _numbers(written: str) -> Iterator[Decimal]:
-    """Yield the numbers of a text."""
     for found in NUMBER.finditer(written):
         if (number := parse_number(found[0])) is not None:
             yield number
 
 
 def _lists(facts: Metadata) -> Iterator[Thing]:
-    """Yield the lists in the data of a page."""
     for thing in facts.linked.things[:_MAX_OFFERS]:
         for one in (thing, *facts.linked.values(thing, "mainEntity", "itemListElement")[:1]):
             if isinstance(one, dict) and {"ItemList", "OfferCatalog"} & types(one):

@@ -38,8 +38,7 @@ def drop_strays(outline: TextBlocks, kept: list[bool], title: str, *, is_article
 def _find_second(outline: TextBlocks, kept: list[bool], title: str) -> tuple[int, str]:
     """Return the element in which a second article begins, which readers get by scrolling on, and its headline.
 
-    It is beside the one with the title of the page, as long as one, of the same class, and has a headline of its own.
-    Returns 0 if there is none.
+    It is beside the one with the title of the page, as long as an article, and of the same class; 0 if there is none.
     """
     holders = _inherit(outline, {n: n for n in range(1, len(outline.names)) if _is_article(outline, n)})
     headlines: dict[int, tuple[str, str]] = {}

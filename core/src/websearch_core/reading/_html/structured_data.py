@@ -48,8 +48,7 @@ def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
 def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
     """Return the structured data of a page as markup: its main thing, then others, or only its description.
 
-    Questions keep their answers, products their price, recipes their steps, lists their links; postings keep their
-    replies if *comments* is true.
+    Questions keep their answers, products prices, recipes steps, lists links; with *comments*, postings their replies.
     """
     facts = facts if comments else _without_comments(facts)
     pieces = list(_limit(_things(facts))) or list(_limit([_prose(facts.description)]))

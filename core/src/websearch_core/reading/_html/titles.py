@@ -43,8 +43,7 @@ def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: st
 
     It is the first headline that agrees with a stated title or that the URL names the page by, since it is neither
     shortened for search engines nor followed by the name of the site; else the stated title without that name; else the
-    first headline. A stated title comes first if the headline only has a line before it, or if JSON-LD and a meta tag
-    agree on it.
+    first headline. A stated title is first if the headline only has a line before it, or JSON-LD and a meta tag agree.
     """
     home = urlsplit(url).path in {"", "/"}  # its best title is the name of the site
     all_stated = dict.fromkeys((stated.name, *stated.shared, stated.window))
@@ -151,8 +150,7 @@ def without_site(title: str, site: str | None, url: str) -> str:
 def is_site(name: str, site: str | None, url: str) -> bool:
     """Return whether *name* is the name of the site: its own, or one that its host confirms.
 
-    ``The Verge`` is at theverge.com, ``Redfish Technology`` at redfishtech.com, and ``United Way of King County`` at
-    uwkc.org.
+    ``The Verge`` is at theverge.com, and ``United Way of King County`` at uwkc.org.
     """
     words = _words(name)
     letters = "".join(words)

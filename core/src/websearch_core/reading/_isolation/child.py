@@ -44,9 +44,7 @@ def send(into: FileIO, head: Mapping[str, Any], body: bytes) -> None:
 def receive(out: FileIO, most: int) -> tuple[dict[str, Any], bytearray]:
     """Read a message, whose head and body have at most *most* bytes each, from an unbuffered pipe.
 
-    Raises:
-        EOFError: The pipe ended before the message was complete.
-        ValueError: The message is larger than *most*, or malformed.
+    It is an `EOFError` if the pipe ends before, and a `ValueError` if the message is larger or malformed.
     """
     lengths = _LENGTHS.unpack(_read_exactly(out, _LENGTHS.size))
     if max(lengths) > most:

@@ -1,5 +1,4 @@
-"""Read pages in other processes: several at a time, and so that a crash of the parser costs one page, not the
-application.
+"""Read pages in other processes: several at a time, so that a crash of the parser costs one page.
 
 PDF, Office files, feeds and other XML are always read there, unless the caller says otherwise: their parsers are not
 ours, and while one of them loops in C code, no thread of the process runs. Only the end of the process ends it.
@@ -54,8 +53,7 @@ def read_isolated(
     processes: int | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Page:
-    """Read a page in this process or in another one, with the arguments and errors of
-    `websearch_core.reading.read_bytes`.
+    """Read a page here or in another process, with the arguments and errors of `websearch_core.reading.read_bytes`.
 
     Unless *isolate* insists on another process, the page is read in this one, with a warning in the log, if none can be
     started. *processes* are for the pages of one client; those of all clients together may take twice as many.
@@ -123,11 +121,7 @@ class _Pool:
     def take(self, *, insist: bool) -> Worker | None:
         """Reserve a process until it is given back, for a page that has a place.
 
-        If *insist*, start one if necessary, and wait for it. Otherwise return None if none is free.
-
-        Raises:
-            ChildProcessError: No process can be started.
-            TimedOut: No process was ready within the time allowed.
+        If *insist*, start one if necessary, and wait for it, or raise an error. Otherwise return None if none is free.
         """
         ends = time.monotonic() + min(time_left(), MAX_SECONDS)
         worker: Worker | None = None

@@ -271,10 +271,7 @@ _SHORTHANDS: dict[str, tuple[Callable[[Value], Style], tuple[str, ...]]] = {
     "margin": (_sides("margin-", _is_offset), tuple(f"margin-{side}" for side in _SIDES)),
     "padding": (_sides("padding-", _is_length), tuple(f"padding-{side}" for side in _SIDES)),
     **{
-        f"{name}-{axis}": (
-            partial(_pair, prefix + sides[0], prefix + sides[1]),
-            (prefix + sides[0], prefix + sides[1]),
-        )
+        f"{name}-{axis}": (partial(_pair, prefix + sides[0], prefix + sides[1]), (prefix + sides[0], prefix + sides[1]))
         for name, prefix in (("inset", ""), ("margin", "margin-"), ("padding", "padding-"))
         for axis, sides in (("inline", ("left", "right")), ("block", ("top", "bottom")))
     },

@@ -55,7 +55,6 @@ class Declaration(NamedTuple):
 
 
 def _tokenize(text: str) -> Iterator[Token]:
-    """Yield the tokens of *text*."""
     begin = 0
     while begin < len(text):
         match = _TOKEN.match(text, begin)
@@ -270,7 +269,6 @@ def _add(total: Size | None, product: Size | None, sign: float) -> Size | None:
 
 
 def _unescape(name: str) -> str:
-    """Return a name without its escapes."""
     return _ESCAPED.sub(_decode_escape, name) if "\\" in name else name
 
 
