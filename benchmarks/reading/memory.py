@@ -69,11 +69,15 @@ def measure(url: str, colour: Colour) -> Cost:
 
 def cost(url: str, colour: Colour) -> Cost:
     """Read *url* in this process, after an ordinary page that loads every module."""
+    import pypdf  # noqa: F401 - loads more where Pillow or cryptography is installed
+
     from websearch_core import Page, WebSearch, WebSearchError
 
     # The memory of another process would not count.
     here = {"direct": {"isolate": False}}
-    web = WebSearch("duckduckgo", internal=["127.0.0.0/8"], timeout=60, settings=Settings.load(providers=here))
+    web = WebSearch(
+        "duckduckgo", reader="direct", internal=["127.0.0.0/8"], timeout=60, settings=Settings.load(providers=here)
+    )
 
     def read(address: str) -> Page:
         return asyncio.run(web.aread(address)) if colour == "aread" else web.read(address)
@@ -99,7 +103,7 @@ def _report(rows: list[str]) -> str:
 
 Written by `python -m benchmarks.reading.memory`; do not edit. Each page below is read through `WebSearch.read`
 and `WebSearch.aread` by the reader `direct`, with its default limit of 10 MiB and `isolate=False`, in a new
-process that has read an ordinary page before. Memory is the peak of the process (`ru_maxrss`) above its peak
+process that has loaded pypdf and read an ordinary page. Memory is the peak of the process (`ru_maxrss`) above its peak
 after the ordinary page; time is its CPU time. The numbers are the worst of {RUNS} runs. The server is another
 process. The goal is at most {MAX_MEMORY:.0f} MiB and {MAX_SECONDS:.0f} s.
 
