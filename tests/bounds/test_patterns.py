@@ -29,6 +29,7 @@ EVERYWHERE = os.environ.get("WEBSEARCH_ALL_BOUNDS") == "1"
 BOUNDED = {
     ("websearch_core.reading._types", r"\s*%PDF-"): "websearch_core.reading._sniff:_SAMPLE_SIZE",
     ("websearch_core._text.dates", "(?:(?:mon|tue"): "websearch_core._text.dates:_MAX_LENGTH",
+    ("websearch_core._text.dates", "(?=.*"): "websearch_core._text.dates:_MAX_LENGTH",
     (
         "websearch_core.reading._documents.pdf",
         r"(\w*[^\W\d_])[",
@@ -50,6 +51,7 @@ INSIDE = {
     ("websearch_core.provider._http", "f'(?<!"): r'(?<!\S)([\-][^\s\"]*)',
     ("websearch_core.reading._documents.sitemap", "f'<{prefix}"): r"<(loc|lastmod)(?=[\s>])[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})",
     ("websearch_core.reading._documents.unseen", "f'(?<!`)"): r"(?<!`)`{3}(?!`)",
+    ("websearch_core.reading._excerpt.asked", "f'(?<!"): r"(?<![^\W\d_])(?:how much|wie ?viel|как\w+ год)|多少|多(?:大|长)",
     ("websearch_core.reading._excerpt.find", "'|'.join("): r"\s{2,}|[\u00df\ufb01]|([\u00ad]++)",
     ("websearch_core.reading._excerpt.find", "re.escape(wanted)"): r"a\ a\ b",
     ("websearch_core.reading._html.normalize", "b'[^'"): r"[^<>&]+",

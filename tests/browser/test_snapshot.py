@@ -252,7 +252,7 @@ def test_links_and_forms_are_not_followed(show):
     "script",
     [
         "for (let at = document.body, n = 0; n < 900; n++) at = at.appendChild(document.createElement('div'))",
-        "document.body.insertAdjacentHTML('beforeend', '<b>word </b>'.repeat(52000))",
+        "document.body.insertAdjacentHTML('beforeend', '<b>word </b>'.repeat(104000))",
         "document.body.append('x'.repeat(5.2e6))",
     ],
     ids=["deep", "many", "long"],

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import copy
+import math
 import pickle
 
 import pytest

@@ -122,7 +122,8 @@ def page_as_json(page: Page) -> dict[str, Any]:
     """Return a page as plain data.
 
     Returns:
-        The fields of `Page` except ``rest``, with its HTTP status as ``http_status``; and ``status`` = ``success``, ``error`` = None.
+        The fields of `Page` except ``rest``, with its HTTP status as ``http_status``; and ``status`` = ``success``,
+        ``error`` = None.
         Dates are ISO 8601.
     """
     data = page.model_dump(mode="json", exclude={"rest"})

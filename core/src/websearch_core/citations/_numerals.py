@@ -23,7 +23,9 @@ def list_words(words: str) -> list[str]:
 _MAX_HAN = 12  # characters of a number
 # The value of a word: a number, or "x100" if it multiplies the number before it.
 _VALUES = {word.rstrip("?"): value for value, words in TABLES["numbers"].items() for word in words.split()}
-_DOUBTFUL = frozenset(re.findall(r"(\S+)\?", " ".join(TABLES["numbers"].values())))  # other words too: Turkish "on"
+_DOUBTFUL = frozenset(
+    word[:-1] for word in " ".join(TABLES["numbers"].values()).split() if word.endswith("?")
+)  # other words too: Turkish "on"
 _HAN: dict[str, str] = TABLES["han"]
 _THAI = re.compile(TABLES["thai"])
 _GERMAN = re.compile("|".join(sorted(TABLES["german"].split("|"), key=len, reverse=True)))
