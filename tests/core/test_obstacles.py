@@ -85,6 +85,13 @@ def test_headings_and_controls_alone_are_a_shell_if_there_are_scripts(text, body
     assert needs_scripts(text, body.encode()) is False
 
 
+def test_a_few_words_beside_the_empty_element_that_scripts_fill_are_a_shell():
+    words, empty = "Acme keeps your notes.", '<div id="root"></div>'
+
+    assert needs_scripts(words, f"<p>{words}</p>{empty}{SCRIPT}".encode())
+    assert not needs_scripts(words, f"<p>{words}</p>{SCRIPT}".encode())
+
+
 def test_what_a_route_names_only_scripts_can_show():
     page = b"<h1>Home</h1><p>Welcome to the harbour.</p>"
 
