@@ -7,7 +7,6 @@ Prints nothing when every floor holds, so that the last line of a test run stays
 """
 
 from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -6,7 +6,6 @@ machines and days.
 """
 
 from __future__ import annotations
-
 import gc
 import random
 import statistics

@@ -6,7 +6,6 @@ It needs no network: the responses are made here. A provider joins by its ``cass
 """
 
 from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,6 @@
 """A server in its own process, so that it takes no time from the interpreter that is measured."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

@@ -1,7 +1,6 @@
 """Sections of a report, and the page of the documentation that they become."""
 
 from __future__ import annotations
-
 import os
 import platform
 import re

@@ -4,7 +4,6 @@ python -m benchmarks.stopping
 """
 
 from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from statistics import median

@@ -1,7 +1,6 @@
 """Write the parts of the documentation that the code knows best: ``make docs``."""
 
 from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

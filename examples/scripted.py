@@ -5,7 +5,6 @@ page that matches it best, citing the result by its number. All it knows about t
 """
 
 from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Sequence

@@ -12,7 +12,6 @@ It listens only on 127.0.0.1 and needs only the standard library. `site/README.m
 """
 
 from __future__ import annotations
-
 import argparse
 import gzip
 import html

@@ -6,7 +6,6 @@ with the hostile pages.
 """
 
 from __future__ import annotations
-
 import gzip
 import importlib
 import os

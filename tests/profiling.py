@@ -1,7 +1,6 @@
 """Watch which functions run."""
 
 from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,6 @@
 """Both frameworks show a model the same text, and give programs the same metadata, for the same answer."""
 
 from __future__ import annotations
-
 import asyncio
 import re
 from contextlib import suppress

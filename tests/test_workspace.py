@@ -1,7 +1,6 @@
 """What the files at the root promise to each other."""
 
 from __future__ import annotations
-
 import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, metadata

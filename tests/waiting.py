@@ -1,7 +1,6 @@
 """Wait for what other threads, tasks and processes do, for as long as a slow and busy machine may take."""
 
 from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Iterator

@@ -5,7 +5,6 @@ and those of its failures.
 """
 
 from __future__ import annotations
-
 import argparse
 import builtins
 import keyword

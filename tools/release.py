@@ -9,7 +9,6 @@ Entries for the changelog are files in ``changelog.d``, so that two branches nev
 """
 
 from __future__ import annotations
-
 import argparse
 import re
 import subprocess

@@ -12,7 +12,6 @@ A folder has one of three layouts, which `load` distinguishes:
 """
 
 from __future__ import annotations
-
 import gzip
 import json
 import re

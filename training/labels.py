@@ -1,7 +1,6 @@
 """Label the blocks of a page as content or not, given only the text of its content."""
 
 from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 

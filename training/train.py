@@ -15,7 +15,6 @@ the same on every machine.
 """
 
 from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -1,7 +1,6 @@
 """The words of a text, and how well two bags of them agree: what training and the benchmarks compare pages by."""
 
 from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable

@@ -7,7 +7,6 @@ The shapes are expected beside the repository, in ``../shared/recordings/shapes`
 """
 
 from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,6 @@
 """Which of our cassettes each captured answer is compared with, and what an adapter must make of it."""
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase

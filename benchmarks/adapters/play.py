@@ -1,7 +1,6 @@
 """Play answers of invented values to their adapters: as they are, with wrong values, and with captured headers."""
 
 from __future__ import annotations
-
 import copy
 import json
 import re

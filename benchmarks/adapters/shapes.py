@@ -5,7 +5,6 @@ are expected beside the repository, in ``../shared/recordings/shapes``.
 """
 
 from __future__ import annotations
-
 import hashlib
 import json
 import re

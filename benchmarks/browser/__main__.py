@@ -5,7 +5,6 @@ sections that were measured: ``python -m benchmarks.browser attacks``.
 """
 
 from __future__ import annotations
-
 import argparse
 import json
 import os

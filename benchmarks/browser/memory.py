@@ -1,7 +1,6 @@
 """The memory of processes (Linux). Needs the standard library only: peers run it in their own environment."""
 
 from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

@@ -1,7 +1,6 @@
 """Measure how many script-rendered pages each reader reads right: the pages of tests/browser/site."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -4,7 +4,6 @@ Prints the name of each attack after its page was open for a while, or a line of
 """
 
 from __future__ import annotations
-
 import asyncio
 import contextlib
 import ipaddress

@@ -5,7 +5,6 @@ seconds it took.
 """
 
 from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

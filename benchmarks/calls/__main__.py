@@ -10,7 +10,6 @@ measured. The sections on reading pages come from ``python -m benchmarks.reading
 """
 
 from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,6 @@
 """Measure what the checkpoints of an agent hold after ten calls of a tool."""
 
 from __future__ import annotations
-
 from importlib import import_module
 from typing import Any, NamedTuple
 

@@ -1,7 +1,6 @@
 """Measure 40 concurrent searches of a server that takes half a second."""
 
 from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable

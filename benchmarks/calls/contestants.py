@@ -1,7 +1,6 @@
 """Our client and tool, and the tool of langchain-tavily, pointed at a server on this machine."""
 
 from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,6 @@
 """Record what an agent reads when a search fails, blocking and on an event loop."""
 
 from __future__ import annotations
-
 import asyncio
 import threading
 import time

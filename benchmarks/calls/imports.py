@@ -1,7 +1,6 @@
 """Measure what importing costs: one statement in each fresh interpreter."""
 
 from __future__ import annotations
-
 import json
 import resource
 import subprocess

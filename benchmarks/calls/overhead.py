@@ -1,7 +1,6 @@
 """Measure what one search costs compared with a bare HTTP request."""
 
 from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial

@@ -1,7 +1,6 @@
 """Measure what the definitions of the tools take of a model's context."""
 
 from __future__ import annotations
-
 import json
 from importlib import import_module
 from typing import Any

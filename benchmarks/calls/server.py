@@ -7,7 +7,6 @@ It listens only on 127.0.0.1, and ends when the process that started it ends.
 """
 
 from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import dataclass

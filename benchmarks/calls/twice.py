@@ -1,7 +1,6 @@
 """Measure calls that need no request of their own: answers from the cache, and identical calls at the same time."""
 
 from __future__ import annotations
-
 import asyncio
 import tempfile
 import threading

@@ -8,7 +8,6 @@ beside the repository, in ``../shared/corpora/ir/xquad``.
 """
 
 from __future__ import annotations
-
 import statistics
 import sys
 import time

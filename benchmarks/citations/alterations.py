@@ -2,7 +2,6 @@
 """Alter one thing in a sentence, in twelve languages: a scale, a unit, a number in words, or whether it is denied."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,6 @@
 """Make claims and altered claims from the questions and answers of XQuAD."""
 
 from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -7,7 +7,6 @@ those that our model is trained on, expected beside the repository, in ``../shar
 """
 
 from __future__ import annotations
-
 import argparse
 import html
 import json

@@ -7,7 +7,6 @@ which run too. ``make bench-faults`` installs the other libraries first. Exits w
 """
 
 from __future__ import annotations
-
 import argparse
 import json
 import subprocess

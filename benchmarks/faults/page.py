@@ -1,7 +1,6 @@
 """The page docs/measured/faults.md."""
 
 from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -10,7 +10,6 @@ machine may have been.
 """
 
 from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,6 @@
 """Measure how good merged rankings are, through the layers that a program uses."""
 
 from __future__ import annotations
-
 import asyncio
 import random
 import statistics

@@ -5,7 +5,6 @@ beside the repository, in ``../shared/corpora/ir/cranfield``.
 """
 
 from __future__ import annotations
-
 import re
 import statistics
 from collections import defaultdict

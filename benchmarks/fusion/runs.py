@@ -6,7 +6,6 @@ part of it.
 """
 
 from __future__ import annotations
-
 import gzip
 import math
 from collections import defaultdict

@@ -1,7 +1,6 @@
 """Measure how long a fused search waits, with a server on this machine that answers late."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -11,7 +11,6 @@ may conflict with ours, so they live in their own environment, never in ``.venv`
 """
 
 from __future__ import annotations
-
 import argparse
 import os
 import pickle

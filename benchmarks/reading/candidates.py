@@ -6,7 +6,6 @@ whose requirements may conflict with ours.
 """
 
 from __future__ import annotations
-
 import json
 import os
 import pickle

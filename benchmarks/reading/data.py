@@ -7,7 +7,6 @@ that are measured was learned, but they were made with these pages.
 """
 
 from __future__ import annotations
-
 import re
 import sys
 import time

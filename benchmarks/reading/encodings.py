@@ -3,7 +3,6 @@
 # ruff: noqa: RUF001 - letters of other scripts and typographic quotes are the point of this module
 
 from __future__ import annotations
-
 import codecs
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -6,7 +6,6 @@ starts at the memory of its parent.
 """
 
 from __future__ import annotations
-
 import asyncio
 import json
 import platform

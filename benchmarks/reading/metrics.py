@@ -6,7 +6,6 @@ its words, so that the sign after a heading that links to it (``¶``), or back f
 """
 
 from __future__ import annotations
-
 import html
 import random
 import re

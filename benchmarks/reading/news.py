@@ -1,7 +1,6 @@
 """Measure how well news articles are read, by language and by publisher, and how well their metadata is."""
 
 from __future__ import annotations
-
 import json
 import statistics
 from collections import Counter, defaultdict

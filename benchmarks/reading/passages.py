@@ -5,7 +5,6 @@ beside the repository, in ``../shared/corpora/ir/xquad``. Four articles make a p
 """
 
 from __future__ import annotations
-
 import json
 import os
 import statistics

@@ -1,7 +1,6 @@
 """Plots of the results of reading pages, in ``docs/measured/plots``; equal results give equal files."""
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path

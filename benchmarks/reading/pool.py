@@ -5,7 +5,6 @@ each read their share of the pages. ``python -m benchmarks.reading.pool FOLDER 0
 """
 
 from __future__ import annotations
-
 import asyncio
 import os
 import statistics

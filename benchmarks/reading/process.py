@@ -1,7 +1,6 @@
 """Candidates, each in its own process: a crash or a hang costs one page, and memory is measured separately."""
 
 from __future__ import annotations
-
 import os
 import pickle
 import subprocess

@@ -1,7 +1,6 @@
 """Measure how well pages are read: pages of seven kinds, and pages whose structure is known."""
 
 from __future__ import annotations
-
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

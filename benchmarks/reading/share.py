@@ -1,7 +1,6 @@
 """Measure how much of a page the reader takes away, which a model would otherwise pay for."""
 
 from __future__ import annotations
-
 import statistics
 from collections.abc import Mapping, Sequence
 

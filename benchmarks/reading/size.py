@@ -1,7 +1,6 @@
 """Measure how the time to read a page grows with its size: no kind of page may take quadratic time."""
 
 from __future__ import annotations
-
 import math
 import re
 import statistics

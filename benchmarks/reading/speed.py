@@ -1,7 +1,6 @@
 """Measure how fast pages are read and in how much memory; the candidates take turns, each in its own process."""
 
 from __future__ import annotations
-
 import random
 import statistics
 from collections.abc import Mapping, Sequence

@@ -5,7 +5,6 @@ its own process, listens on 127.0.0.1 only, and ends with the process that start
 """
 
 from __future__ import annotations
-
 import gzip
 import itertools
 import subprocess

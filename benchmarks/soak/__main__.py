@@ -6,7 +6,6 @@ Everything stays on this machine. Exits with 1 if something was not as it should
 """
 
 from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,6 @@
 """The calls of a soak: which there are, by number, and what each has to keep."""
 
 from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass

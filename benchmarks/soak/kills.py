@@ -8,7 +8,6 @@ there, the file has to be whole, and the next process has to be able to write. P
 """
 
 from __future__ import annotations
-
 import json
 import os
 import random

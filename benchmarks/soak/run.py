@@ -1,7 +1,6 @@
 """Make the calls of a soak from threads and event loops, and say what was not as it should be."""
 
 from __future__ import annotations
-
 import asyncio
 import tempfile
 import threading

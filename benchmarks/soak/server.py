@@ -6,7 +6,6 @@ standard input asks for the counts; the process ends with it, or after an hour.
 """
 
 from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,6 @@
 """What this process holds: memory, file descriptors, connections, threads and processes."""
 
 from __future__ import annotations
-
 import asyncio
 import ctypes
 import gc

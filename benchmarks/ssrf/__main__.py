@@ -6,7 +6,6 @@ if our guard misses its goal. ``make bench-ssrf`` installs the other candidates 
 """
 
 from __future__ import annotations
-
 import argparse
 import ipaddress
 import json

@@ -9,7 +9,6 @@ its section of ``docs/measured/ssrf.md``::
 """
 
 from __future__ import annotations
-
 import argparse
 import contextlib
 import ipaddress

@@ -7,7 +7,6 @@ libraries, so that it runs in an environment whose requirements may conflict wit
 """
 
 from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -8,7 +8,6 @@ them.
 """
 
 from __future__ import annotations
-
 import errno
 import json
 import os

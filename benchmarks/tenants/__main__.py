@@ -5,7 +5,6 @@ python -m benchmarks.tenants connections    # measure this and only print it
 """
 
 from __future__ import annotations
-
 import os
 import sys
 from importlib import import_module

@@ -1,7 +1,6 @@
 """Count the connections of many tenants, and the keys that each connection carried."""
 
 from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar

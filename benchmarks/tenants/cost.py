@@ -1,7 +1,6 @@
 """Measure what a tenant costs: time and memory, made and after its first search."""
 
 from __future__ import annotations
-
 import asyncio
 import gc
 import json

@@ -1,7 +1,6 @@
 """Measure what the other tenants feel while one of them is slow or hostile."""
 
 from __future__ import annotations
-
 import asyncio
 import os
 import socket

@@ -8,7 +8,6 @@ redirects to itself. It listens only on 127.0.0.1, and ends when the process tha
 """
 
 from __future__ import annotations
-
 import asyncio
 import gzip
 import json

@@ -1,7 +1,6 @@
 """Measure how long an event loop is blocked when it hands work to threads that have to be started first."""
 
 from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -4,7 +4,6 @@ pytest loads this module when it starts, so it imports nothing else: the rest is
 """
 
 from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,6 @@
 """Write what type checkers see in ``websearch_core/providers/__init__.py``: an import and a name for each provider."""
 
 from __future__ import annotations
-
 import ast
 import re
 import textwrap

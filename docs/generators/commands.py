@@ -1,7 +1,6 @@
 """The tables of docs/cli.md: from the command `websearch` itself."""
 
 from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,6 @@
 """What docstrings say of arguments, and signatures and fields of their defaults."""
 
 from __future__ import annotations
-
 import inspect
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any

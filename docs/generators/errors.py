@@ -1,7 +1,6 @@
 """The table of codes in docs/errors.md: from the classes of errors."""
 
 from __future__ import annotations
-
 import inspect
 
 from websearch_core import errors

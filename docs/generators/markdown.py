@@ -1,7 +1,6 @@
 """Tables and marked parts of Markdown pages."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

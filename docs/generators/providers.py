@@ -1,7 +1,6 @@
 """docs/providers.md, and the table of providers in the README: from the providers themselves."""
 
 from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
 """Write docs/api.md from the public modules: their ``__all__``, and the first sentence of each docstring."""
 
 from __future__ import annotations
-
 import ast
 import enum
 import importlib

@@ -1,7 +1,6 @@
 """The table of docs/settings.md: from `Settings`, and from the arguments of `WebSearch`."""
 
 from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from typing import Any

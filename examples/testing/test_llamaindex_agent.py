@@ -1,7 +1,6 @@
 """Test your LlamaIndex agent without the web: ``pytest examples/testing``. See `test_langchain_agent` for more."""
 
 from __future__ import annotations
-
 import asyncio
 
 from llama_index.core.agent.workflow import FunctionAgent

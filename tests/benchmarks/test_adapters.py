@@ -1,7 +1,6 @@
 """Answers of invented values have the shapes of captured ones, and what adapters make of them is judged right."""
 
 from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,6 @@
 """Every failure of every provider reaches the model as one, in both frameworks, blocking and async."""
 
 from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,6 @@
 """What was acknowledged survives the death of the process that wrote it, and the file stays whole."""
 
 from __future__ import annotations
-
 import json
 import os
 import subprocess

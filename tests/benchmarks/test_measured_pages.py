@@ -1,7 +1,6 @@
 """What docs/measured says is what the program does, and names the commit that it was measured at."""
 
 from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,6 @@
 """The metrics, labels and reports of the reading benchmarks."""
 
 from __future__ import annotations
-
 import gzip
 import sys
 import zlib

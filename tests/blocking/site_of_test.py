@@ -1,7 +1,6 @@
 """A search service and its one page, on this machine, for programs that run in a new interpreter."""
 
 from __future__ import annotations
-
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -6,7 +6,6 @@ error for each blocking call in the loop: reading files, waiting for locks, sock
 """
 
 from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

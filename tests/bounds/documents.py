@@ -1,7 +1,6 @@
 """What the worker does with documents: it puts a text into a place of one, and times how long reading it takes."""
 
 from __future__ import annotations
-
 import io
 import json
 import time

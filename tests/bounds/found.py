@@ -6,7 +6,6 @@ and the modules, whose attributes are walked. What only the first finds and cann
 """
 
 from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,6 @@
 """What the worker does with patterns: it times them."""
 
 from __future__ import annotations
-
 import re
 import time
 from functools import cache

@@ -7,7 +7,6 @@ runs a part of the table, which is the same each time; `make bounds` runs all of
 """
 
 from __future__ import annotations
-
 import os
 import zlib
 from math import inf

@@ -6,7 +6,6 @@ over a page, stops a whole process. All patterns are found in two ways, by readi
 """
 
 from __future__ import annotations
-
 import importlib
 import os
 import re

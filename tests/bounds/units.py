@@ -1,7 +1,6 @@
 """What a hostile page repeats."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,6 @@
 """A process for work that may never end: each task is timed there, and a task that takes too long costs the process."""
 
 from __future__ import annotations
-
 import importlib
 import json
 import os

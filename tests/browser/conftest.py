@@ -1,7 +1,6 @@
 """A real Chromium, and the hostile web of tests/browser/hostile around it."""
 
 from __future__ import annotations
-
 import base64
 import hashlib
 import socket

@@ -1,7 +1,6 @@
 """No page makes the browser reach an internal address, whatever it tries. Without the gate, most of them do."""
 
 from __future__ import annotations
-
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor

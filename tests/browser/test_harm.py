@@ -1,7 +1,6 @@
 """Pages that do harm without going anywhere cost themselves only: each ends in time, and the next page is read."""
 
 from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,6 @@
 """Twenty ways in which scripts make a page: right with the browser, and never a shell as a success where it may help."""
 
 from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,6 @@
 """Script-rendered pages, read with the real browser: `tests/browser/site` has the pages and says how each can be misread."""
 
 from __future__ import annotations
-
 import asyncio
 import re
 from collections import Counter

@@ -1,7 +1,6 @@
 """The reader `browser` with a real Chromium."""
 
 from __future__ import annotations
-
 import asyncio
 import os
 import signal

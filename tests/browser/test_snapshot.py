@@ -1,7 +1,6 @@
 """What a browser shows is read, what it hides is not, and a page cannot make the browser say otherwise."""
 
 from __future__ import annotations
-
 import re
 
 import pytest

@@ -9,7 +9,6 @@ a field has another type. Fields that are missing or new are listed: most are op
 """
 
 from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,6 @@
 """Let a provider search with the responses of its cassette, or with any response, without a network."""
 
 from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

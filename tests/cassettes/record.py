@@ -8,7 +8,6 @@ cassette that would contain a key is not written.
 """
 
 from __future__ import annotations
-
 import argparse
 import os
 import re

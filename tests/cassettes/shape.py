@@ -1,7 +1,6 @@
 """The shape of a service's answer: which fields it has, and the types of their values. The values do not matter."""
 
 from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -10,7 +10,6 @@ The first line says how a cassette was made. Then come the call (``web``, ``sear
 """
 
 from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -5,7 +5,6 @@ Replay recorded exchanges, and compare our results with those expected.
 """
 
 from __future__ import annotations
-
 import json
 import re
 import sys

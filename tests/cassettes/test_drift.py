@@ -1,7 +1,6 @@
 """The tools that record cassettes and compare services with them, against a server that runs."""
 
 from __future__ import annotations
-
 import json
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

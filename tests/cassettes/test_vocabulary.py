@@ -1,7 +1,6 @@
 """The comparison of what adapters send with what the services' SDKs accept, against SDKs of our own."""
 
 from __future__ import annotations
-
 import sys
 
 import pytest

@@ -6,7 +6,6 @@ The SDKs are only parsed, never imported. ``python -m tests.cassettes.vocabulary
 """
 
 from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Iterator

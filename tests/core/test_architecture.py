@@ -1,7 +1,6 @@
 """docs/architecture.md shows the rooms as they are, and a call as it happens."""
 
 from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Who is asking: credentials, a proxy and a contact, from arguments and trusted settings."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import pickle

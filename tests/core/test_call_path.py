@@ -1,7 +1,6 @@
 """How long the way of one search is: how many functions of this project it runs, and which context variables it sets."""
 
 from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

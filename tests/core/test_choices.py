@@ -1,7 +1,6 @@
 """What a call wants of pages: `comments` and `reviews` of `read`, of `WebSearch`, of the settings and of `direct`."""
 
 from __future__ import annotations
-
 import asyncio
 
 import pytest

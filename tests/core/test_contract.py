@@ -6,7 +6,6 @@ What the services answer comes from the cassettes: ``search.yaml`` and ``nothing
 """
 
 from __future__ import annotations
-
 import ast
 from pathlib import Path
 from statistics import mean

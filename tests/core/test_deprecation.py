@@ -1,7 +1,6 @@
 """A renamed public name keeps working, and names its replacement."""
 
 from __future__ import annotations
-
 import types
 
 import pytest

@@ -1,7 +1,6 @@
 """The examples in the documentation work."""
 
 from __future__ import annotations
-
 import ast
 import dataclasses
 import inspect

@@ -1,7 +1,6 @@
 """Errors are values that programs can rely on."""
 
 from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,6 @@
 """The public modules: their names, and the cost of importing them."""
 
 from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,6 @@
 """Every failure says who failed, how and where: in its text, in its attributes, and in the log of an operator."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import logging

@@ -1,7 +1,6 @@
 """The fragment and the spelling of a URL stay on this machine, for every reader."""
 
 from __future__ import annotations
-
 import json
 
 import httpx

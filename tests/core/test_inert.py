@@ -1,7 +1,6 @@
 """Nothing that reaches a model or a front end fetches or runs anything when it is rendered as Markdown."""
 
 from __future__ import annotations
-
 import json
 from html.parser import HTMLParser
 

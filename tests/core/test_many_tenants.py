@@ -1,7 +1,6 @@
 """Many tenants in one process: what those with the same key share, and what nobody shares."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -1,7 +1,6 @@
 """Where each module of the core is tested: in a file of its name, or in the one that is named here."""
 
 from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,6 @@
 """Reprs: one line in a traceback, and in a notebook nothing that is fetched or run."""
 
 from __future__ import annotations
-
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 

@@ -1,7 +1,6 @@
 """A chain of readers goes on when a page cannot be read without a browser."""
 
 from __future__ import annotations
-
 import asyncio
 import gzip
 import time

@@ -1,7 +1,6 @@
 """What OpenTelemetry is shown of a call."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import math

@@ -1,7 +1,6 @@
 """Errors and notes reach a model outside the marks around data: they have only our words, known types and numbers."""
 
 from __future__ import annotations
-
 import io
 import json
 import pickle

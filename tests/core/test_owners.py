@@ -1,7 +1,6 @@
 """Databases that somebody else owns, may write or redirects are not used: caches, indexes and usage files."""
 
 from __future__ import annotations
-
 import asyncio
 import os
 import stat

@@ -1,7 +1,6 @@
 """Providers of other packages: plain classes, functions, layers with names of their own."""
 
 from __future__ import annotations
-
 import asyncio
 import functools
 import json

@@ -1,7 +1,6 @@
 """Results and pages as text for a model, as Markdown for a person, as JSON for a program."""
 
 from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, datetime

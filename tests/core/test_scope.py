@@ -1,7 +1,6 @@
 """What belongs to a call: blocks that change it, and what they leave when they end."""
 
 from __future__ import annotations
-
 from contextvars import Context, ContextVar, copy_context
 
 import pytest

@@ -1,7 +1,6 @@
 """What calls share, by who makes them: each cell of the table in docs/tenants.md, in the worst case that can be built."""
 
 from __future__ import annotations
-
 import asyncio
 import re
 import ssl

@@ -18,7 +18,6 @@ HTTP 500, ``boom-library`` only that one.
 """
 
 from __future__ import annotations
-
 import json
 import re
 import secrets

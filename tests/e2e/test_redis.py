@@ -1,7 +1,6 @@
 """A cache in a real Redis on this machine, which stops and starts again."""
 
 from __future__ import annotations
-
 import asyncio
 import itertools
 import math

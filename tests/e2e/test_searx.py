@@ -1,7 +1,6 @@
 """The SearX of these tests is real, and behaves as the tests of the adapter assume."""
 
 from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager

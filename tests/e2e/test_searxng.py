@@ -1,7 +1,6 @@
 """Our provider with a real SearX: each side understands the other."""
 
 from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,6 @@
 """Limits that processes share through a real Redis: some are killed, and Redis stops and starts again."""
 
 from __future__ import annotations
-
 import asyncio
 import signal
 import socket

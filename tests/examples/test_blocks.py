@@ -6,7 +6,6 @@ is given to it: a model, a question, a place for checkpoints.
 """
 
 from __future__ import annotations
-
 import ast
 import importlib.util
 import inspect

@@ -1,7 +1,6 @@
 """The demo, and the questions that the example site answers."""
 
 from __future__ import annotations
-
 import importlib.util
 import re
 import subprocess

@@ -1,7 +1,6 @@
 """The agents that the README shows, run with invented responses and a scripted model."""
 
 from __future__ import annotations
-
 import ast
 import importlib.util
 import inspect

@@ -1,7 +1,6 @@
 """The example of a service for many tenants."""
 
 from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

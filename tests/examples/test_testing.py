@@ -1,7 +1,6 @@
 """The examples of tests for agents pass as they are, in a project of their own."""
 
 from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

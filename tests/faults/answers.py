@@ -1,7 +1,6 @@
 """Answers of the servers of pages, and the cases that they make."""
 
 from __future__ import annotations
-
 import base64
 import zlib
 from collections.abc import Mapping

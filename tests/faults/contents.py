@@ -1,7 +1,6 @@
 """Faults 47 to 60: heads and bodies that are not what they should be, and what a page says."""
 
 from __future__ import annotations
-
 import gzip
 import zlib
 

@@ -7,7 +7,6 @@ leave a ``with`` block. So the trace function here only notes the signal, as Ctr
 """
 
 from __future__ import annotations
-
 import ctypes
 import signal
 import sys

@@ -1,7 +1,6 @@
 """What a fault is: how it is injected, and what is expected of a call that meets it, as data."""
 
 from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

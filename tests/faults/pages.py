@@ -1,7 +1,6 @@
 """Faults 30 to 46: what the URL of a page, its redirects and its body can do to whoever reads it."""
 
 from __future__ import annotations
-
 import gzip
 
 from tests.faults.answers import (

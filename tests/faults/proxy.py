@@ -1,7 +1,6 @@
 """A local HTTP proxy that serves as a proxy should, or answers whatever a test wants."""
 
 from __future__ import annotations
-
 import base64
 import contextlib
 import socket

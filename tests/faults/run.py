@@ -1,7 +1,6 @@
 """Let a call meet a fault, and say how it ended."""
 
 from __future__ import annotations
-
 import asyncio
 import time
 import traceback

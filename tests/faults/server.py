@@ -1,7 +1,6 @@
 """A local server that sends exactly the bytes that a test wants, however wrong."""
 
 from __future__ import annotations
-
 import contextlib
 import json
 import socket

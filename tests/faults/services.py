@@ -1,7 +1,6 @@
 """Faults 1 to 29: what goes wrong with a service that is asked to search."""
 
 from __future__ import annotations
-
 from collections.abc import Sequence
 from email.utils import formatdate
 from functools import partial

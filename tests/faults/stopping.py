@@ -1,7 +1,6 @@
 """Programs that are interrupted while a server keeps them waiting."""
 
 from __future__ import annotations
-
 import os
 import signal
 import subprocess

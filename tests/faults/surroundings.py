@@ -1,7 +1,6 @@
 """What surrounds a faulty server: ports that do not answer, certificates that are not good, names that do not resolve."""
 
 from __future__ import annotations
-
 import datetime as dt
 import socket
 import ssl

@@ -1,7 +1,6 @@
 """What a run leaves behind: files, logs, events, errors, pickles. None of it holds the key."""
 
 from __future__ import annotations
-
 import asyncio
 import base64
 import json

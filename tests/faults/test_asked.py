@@ -1,7 +1,6 @@
 """Pages meet the same faults with credentials and through a proxy: they end as in the table, and no secret shows."""
 
 from __future__ import annotations
-
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

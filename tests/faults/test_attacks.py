@@ -1,7 +1,6 @@
 """Hostile or unlucky servers and programs, beyond the table of faults: each call ends once, and nothing is sent twice."""
 
 from __future__ import annotations
-
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor

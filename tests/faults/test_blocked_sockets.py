@@ -1,7 +1,6 @@
 """Sockets that pytest-socket blocks, as it does in every test without the mark ``enable_socket``."""
 
 from __future__ import annotations
-
 import asyncio
 
 import pytest

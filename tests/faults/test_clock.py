@@ -1,7 +1,6 @@
 """A wall clock that jumps, as after a suspend or when it is set."""
 
 from __future__ import annotations
-
 import asyncio
 import time
 from contextlib import closing

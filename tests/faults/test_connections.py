@@ -1,7 +1,6 @@
 """Connections that are dead, closed, given up or not for everybody."""
 
 from __future__ import annotations
-
 import asyncio
 import signal
 import socket

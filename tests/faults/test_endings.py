@@ -1,7 +1,6 @@
 """Programs that end, and calls that are cancelled: what was begun is finished or given up, and nothing is left over."""
 
 from __future__ import annotations
-
 import asyncio
 import os
 import sqlite3

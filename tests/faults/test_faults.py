@@ -1,7 +1,6 @@
 """Every call that meets a fault ends as the matrix says, blocking and async, with every HTTP library."""
 
 from __future__ import annotations
-
 import ast
 import gc
 import logging

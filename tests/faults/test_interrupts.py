@@ -1,7 +1,6 @@
 """Ctrl-C at whatever moment: no lock stays locked, no place and no connection is lost, and the next call works."""
 
 from __future__ import annotations
-
 import gc
 import threading
 from concurrent.futures import wait

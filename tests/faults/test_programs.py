@@ -1,7 +1,6 @@
 """Programs that fork, thread, nest loops, lose their Redis or simply end."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,6 @@
 """Ctrl-C during a blocking call: it ends at once, sends nothing more, and the program can go on."""
 
 from __future__ import annotations
-
 import signal
 import sys
 import threading

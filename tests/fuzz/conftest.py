@@ -1,7 +1,6 @@
 """Run every test that takes a ``target`` with each target of `targets.py`."""
 
 from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

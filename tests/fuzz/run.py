@@ -9,7 +9,6 @@ of a property test as an ``@example`` above it.
 """
 
 from __future__ import annotations
-
 import argparse
 import contextlib
 import hashlib

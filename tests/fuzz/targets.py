@@ -7,7 +7,6 @@ like.
 """
 
 from __future__ import annotations
-
 import gzip
 import math
 import struct

@@ -1,7 +1,6 @@
 """Fuzz each target of `targets.py` for a few seconds; `run.py` does so for as long as you like."""
 
 from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,6 @@
 """A local search service and site, and a scripted chat model."""
 
 from __future__ import annotations
-
 import json
 import threading
 import time

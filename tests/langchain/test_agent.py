@@ -1,7 +1,6 @@
 """What an agent gets from the tools, in success and failure."""
 
 from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,6 @@
 """The document compressor, the splitter of the retriever, and the custom events of a run."""
 
 from __future__ import annotations
-
 import logging
 
 import pytest

@@ -1,7 +1,6 @@
 """One call sends one request, from any loop and thread, over as few connections as possible."""
 
 from __future__ import annotations
-
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor

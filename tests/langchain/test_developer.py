@@ -1,7 +1,6 @@
 """What the developer decides: fixed options, limits of a run, and another key or policy for each tenant."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import inspect

@@ -6,7 +6,6 @@ needs a key, one that also reads, and one that needs none and asks others. The r
 """
 
 from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,6 @@
 """The tools as the packages of model vendors convert them, strict modes included."""
 
 from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,6 @@
 """What other tools, messages and clients write moves no source: a shape is not an origin."""
 
 from __future__ import annotations
-
 import copy
 
 import pytest

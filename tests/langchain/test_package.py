@@ -1,7 +1,6 @@
 """The public names of the package, and the cost of importing it."""
 
 from __future__ import annotations
-
 import subprocess
 import sys
 

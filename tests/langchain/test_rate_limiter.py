@@ -1,7 +1,6 @@
 """A rate limiter of LangChain, as chat models take one."""
 
 from __future__ import annotations
-
 import time
 
 import pytest

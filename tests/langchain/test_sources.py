@@ -1,7 +1,6 @@
 """Sources have one number in a conversation, also in another process, and artifacts are small."""
 
 from __future__ import annotations
-
 import json
 from typing import Annotated, Any
 

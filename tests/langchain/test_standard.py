@@ -1,7 +1,6 @@
 """LangChain's standard tests for tools and retrievers."""
 
 from __future__ import annotations
-
 import json
 from typing import Any
 

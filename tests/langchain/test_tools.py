@@ -1,7 +1,6 @@
 """The tools as values: their schemas, construction, copies, text and artifact."""
 
 from __future__ import annotations
-
 import copy
 import inspect
 import json

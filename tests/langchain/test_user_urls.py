@@ -1,7 +1,6 @@
 """With ``toolkit.user_urls``, only URLs that the user wrote may be opened, not what merely looks like the user's."""
 
 from __future__ import annotations
-
 import asyncio
 from importlib.metadata import version
 from typing import Annotated, Any, TypedDict

@@ -1,7 +1,6 @@
 """A conversation goes on in any worker as in one process: after a deploy, an interrupt, and with calls in parallel."""
 
 from __future__ import annotations
-
 import itertools
 import pickle
 from typing import Any

@@ -1,7 +1,6 @@
 """A web of a few pages without a network, services with given responses, and scripted models."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,6 @@
 """One tool, many event loops and threads: every call is exactly one request."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import threading

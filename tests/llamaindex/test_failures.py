@@ -1,7 +1,6 @@
 """Whatever a service does, the run of an agent continues, and the model gets an error."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import logging

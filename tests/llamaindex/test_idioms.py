@@ -1,7 +1,6 @@
 """However a developer turns what we return into a tool, a model gets it rendered and marked as data from the web."""
 
 from __future__ import annotations
-
 import copy
 import json
 import pickle

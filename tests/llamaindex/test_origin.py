@@ -1,7 +1,6 @@
 """What other tools and an edited context say moves no source, and gives a run no rights."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 

@@ -1,7 +1,6 @@
 """With ``provenance="seen"``, a model may open only search results and URLs of the user."""
 
 from __future__ import annotations
-
 import asyncio
 import re
 

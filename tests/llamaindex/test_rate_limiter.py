@@ -1,7 +1,6 @@
 """A rate limiter of LlamaIndex, as models take one."""
 
 from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,6 @@
 """Several queries in one call of the tool."""
 
 from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,6 @@
 """The tools, as a model sees them."""
 
 from __future__ import annotations
-
 import asyncio
 import inspect
 import json

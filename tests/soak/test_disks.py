@@ -1,7 +1,6 @@
 """A disk that is full or read-only: typed errors of the index and the usage file, and no failed call for the cache."""
 
 from __future__ import annotations
-
 import json
 import os
 import shutil

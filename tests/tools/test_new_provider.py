@@ -1,7 +1,6 @@
 """`make provider NAME=...` begins a provider that passes lint and the contract as it is."""
 
 from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,6 @@
 """`make release` writes the version and the changelog; `make publish` publishes nothing without its version."""
 
 from __future__ import annotations
-
 import os
 import shutil
 import subprocess

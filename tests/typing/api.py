@@ -1,7 +1,6 @@
 """The public types, checked by mypy and never run."""
 
 from __future__ import annotations
-
 import ssl
 from typing import assert_type
 

@@ -8,7 +8,6 @@ moved or was renamed, a module calls `renamed`::
 """
 
 from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -1,7 +1,6 @@
 """The registry of providers: their names and classes. `websearch_core.providers` is its public interface."""
 
 from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping, Sequence
 from functools import cache

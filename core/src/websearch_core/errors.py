@@ -7,7 +7,6 @@ What a service said is in ``detail``.
 """
 
 from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 

@@ -13,7 +13,6 @@ SDK and where to send everything. Names follow the semantic conventions 1.41: th
 """
 
 from __future__ import annotations
-
 import time
 from contextvars import ContextVar
 from functools import partial

@@ -5,7 +5,6 @@ boundary per call. That helps a model to keep data and instructions apart, but c
 """
 
 from __future__ import annotations
-
 import json
 import re
 import secrets

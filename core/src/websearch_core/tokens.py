@@ -5,7 +5,6 @@ a chat model's ``get_num_tokens``; `estimate_tokens` needs no tokenizer.
 """
 
 from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

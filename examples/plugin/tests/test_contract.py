@@ -1,7 +1,6 @@
 """The provider keeps the promises of every provider, and is found by its entry point."""
 
 from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

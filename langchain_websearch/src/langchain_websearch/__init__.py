@@ -11,7 +11,6 @@ Importing this package is cheap: LangChain itself is loaded when a name is first
 """
 
 from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING
 

@@ -6,7 +6,6 @@ graph of LangGraph, ``stream_mode="custom"`` streams them as ``{"name": "websear
 """
 
 from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext

@@ -1,7 +1,6 @@
 """Put the passages of pages in place of snippets, for any retriever."""
 
 from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 

@@ -1,7 +1,6 @@
 """Find the conversation of a run, and what the user wrote in it."""
 
 from __future__ import annotations
-
 import threading
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass

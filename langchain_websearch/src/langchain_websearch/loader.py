@@ -1,7 +1,6 @@
 """A document loader for web pages."""
 
 from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Unpack
 

@@ -1,7 +1,6 @@
 """A retriever that searches the web."""
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 

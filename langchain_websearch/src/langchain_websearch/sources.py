@@ -5,7 +5,6 @@ still has them.
 """
 
 from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias

@@ -7,7 +7,6 @@ the status.
 """
 
 from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -5,7 +5,6 @@ another process still has them.
 """
 
 from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence

@@ -1,7 +1,6 @@
 """Results and pages as LlamaIndex documents."""
 
 from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import overload
 

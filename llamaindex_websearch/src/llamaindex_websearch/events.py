@@ -11,7 +11,6 @@
 """
 
 from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

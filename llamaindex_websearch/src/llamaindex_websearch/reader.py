@@ -1,7 +1,6 @@
 """Web pages as LlamaIndex documents."""
 
 from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack

@@ -1,7 +1,6 @@
 """A retriever that searches the web, for LlamaIndex query engines."""
 
 from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack

@@ -1,7 +1,6 @@
 """The sources of a conversation: their numbers, and what the model was shown of them."""
 
 from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

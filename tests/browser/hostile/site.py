@@ -6,7 +6,6 @@ there, TCP and UDP sockets record whatever comes, so neither a browser nor a pag
 """
 
 from __future__ import annotations
-
 import asyncio
 import contextlib
 import gzip

@@ -1,7 +1,6 @@
 """A plain browser without a gate: what the attacks do there says whether they are alive."""
 
 from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

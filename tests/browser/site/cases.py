@@ -1,7 +1,6 @@
 """The pages of the site, and the text that a reader sees on each: the truth that readers are measured against."""
 
 from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import NamedTuple

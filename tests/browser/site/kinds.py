@@ -1,7 +1,6 @@
 """Twenty ways in which scripts make a page, one page each, with its code in it, and what a reader must find there."""
 
 from __future__ import annotations
-
 from typing import NamedTuple
 
 _FERRY = (

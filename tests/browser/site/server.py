@@ -1,7 +1,6 @@
 """The server of the pages: ``with serve() as origin``."""
 
 from __future__ import annotations
-
 import html
 import json
 import threading

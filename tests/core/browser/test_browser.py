@@ -1,7 +1,6 @@
 """Finding, starting and driving a browser, with programs of a few lines in its place."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import os

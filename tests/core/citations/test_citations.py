@@ -1,7 +1,6 @@
 """Links for citations, numbers that nobody issued, and checks of what a source says."""
 
 from __future__ import annotations
-
 import re
 import threading
 import time

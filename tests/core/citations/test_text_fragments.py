@@ -1,7 +1,6 @@
 """Links to a sentence of a page: URL text fragments."""
 
 from __future__ import annotations
-
 from urllib.parse import unquote
 
 import pytest

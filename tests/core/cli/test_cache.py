@@ -1,7 +1,6 @@
 """``websearch cache``, and ``--no-cache``."""
 
 from __future__ import annotations
-
 import json
 import os
 

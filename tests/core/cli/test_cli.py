@@ -1,7 +1,6 @@
 """The command line: what it prints where, and the exit codes that docs/cli.md documents."""
 
 from __future__ import annotations
-
 import importlib.util
 import io
 import json

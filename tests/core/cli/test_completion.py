@@ -1,7 +1,6 @@
 """Completion, as the shells ask for it."""
 
 from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,6 @@
 """The program itself: how it starts, what it says about wrong usage, and how it ends."""
 
 from __future__ import annotations
-
 import json
 import os
 import pkgutil

@@ -1,7 +1,6 @@
 """``websearch setup``: what it asks, and what it writes."""
 
 from __future__ import annotations
-
 import json
 import logging
 import stat

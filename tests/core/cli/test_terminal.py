@@ -1,7 +1,6 @@
 """What a person sees on a terminal."""
 
 from __future__ import annotations
-
 import io
 import re
 import sys

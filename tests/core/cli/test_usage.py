@@ -1,7 +1,6 @@
 """``websearch usage``."""
 
 from __future__ import annotations
-
 import json
 from datetime import date
 

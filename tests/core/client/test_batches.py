@@ -1,7 +1,6 @@
 """Readers that read many pages in one request, and texts that services return with their results."""
 
 from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,6 @@
 """`WebSearch` as a whole: real requests to a server on this machine."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import pickle

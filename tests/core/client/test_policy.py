@@ -1,7 +1,6 @@
 """The domain policy: what may be searched and read, whoever does it, and that nothing widens it."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 

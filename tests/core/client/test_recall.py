@@ -1,7 +1,6 @@
 """A page is fetched once in a conversation, and a repeated search says so."""
 
 from __future__ import annotations
-
 import asyncio
 
 import pytest

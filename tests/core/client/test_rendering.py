@@ -1,7 +1,6 @@
 """One page, where nobody chose a reader: a browser that is installed renders it if it needs its scripts."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import logging

@@ -1,7 +1,6 @@
 """Several questions at once: one list, each with its own time, at the pace of the service."""
 
 from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter

@@ -1,7 +1,6 @@
 """What a hook hears, and what the log says."""
 
 from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

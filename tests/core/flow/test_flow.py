@@ -1,7 +1,6 @@
 """The two drivers, and `play`, the third one."""
 
 from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -1,7 +1,6 @@
 """Keys that a service repeats are taken out of its answer, in whatever spelling."""
 
 from __future__ import annotations
-
 import base64
 import html
 import json

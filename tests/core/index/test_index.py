@@ -1,7 +1,6 @@
 """The index: words, snippets, the file, folders, robots.txt and crawling."""
 
 from __future__ import annotations
-
 import json
 import multiprocessing
 import os

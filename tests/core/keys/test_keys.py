@@ -1,7 +1,6 @@
 """Keys: their sources, and that no repr, message or pickle contains them."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import functools

@@ -1,7 +1,6 @@
 """Many flows at once on a clock that nobody waits for."""
 
 from __future__ import annotations
-
 import heapq
 import itertools
 from contextvars import copy_context

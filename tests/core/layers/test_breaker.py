@@ -1,7 +1,6 @@
 """A service that keeps failing is left alone for a while, and nobody else is blamed."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import logging

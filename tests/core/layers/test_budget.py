@@ -1,7 +1,6 @@
 """What a budget allows, what it counts, and what it does when it cannot count."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import logging

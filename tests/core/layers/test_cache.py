@@ -1,7 +1,6 @@
 """Answers and pages that are kept: when and to which calls they are given again, and what happens when keeping fails."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import pickle

@@ -1,7 +1,6 @@
 """The file of the cache: processes, loops, kills, damage, and disks that are full or read-only."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import os

@@ -1,7 +1,6 @@
 """Pages in the cache keep to what HTTP says: how long they hold, and how to ask whether they have changed."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3

@@ -4,7 +4,6 @@ found, half an answer. Whatever the order, it comes out as it should, and nothin
 """
 
 from __future__ import annotations
-
 import asyncio
 
 import pytest

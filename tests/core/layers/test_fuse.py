@@ -1,7 +1,6 @@
 """Several providers at once, merged by reciprocal rank fusion."""
 
 from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -1,7 +1,6 @@
 """A chain asks the next provider too when one is late: the first answer counts, and the loser leaves nothing behind."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import gc

@@ -1,7 +1,6 @@
 """Pages that are fetched from here: each host has a queue, and a rest of its own."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import math

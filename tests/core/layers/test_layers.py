@@ -1,7 +1,6 @@
 """Providers made of providers, run without a network."""
 
 from __future__ import annotations
-
 import copy
 import pickle
 import re

@@ -1,7 +1,6 @@
 """What holds for every merge, whatever the providers found."""
 
 from __future__ import annotations
-
 import random
 
 from hypothesis import given

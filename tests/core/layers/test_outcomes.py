@@ -1,7 +1,6 @@
 """Answers say how asking each provider ended; a chain may move on when one finds nothing."""
 
 from __future__ import annotations
-
 import asyncio
 
 import pytest

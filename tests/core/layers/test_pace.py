@@ -1,7 +1,6 @@
 """The queue keeps to its limits whatever happens, checked on random requests that begin, end and are cancelled."""
 
 from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

@@ -1,7 +1,6 @@
 """A rate limiter of the application's: every request waits for it, within the time of the call."""
 
 from __future__ import annotations
-
 import asyncio
 import threading
 import time

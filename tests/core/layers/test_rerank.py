@@ -1,7 +1,6 @@
 """Results in a better order than that of the provider."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import pickle

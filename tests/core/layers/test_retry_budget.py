@@ -1,7 +1,6 @@
 """Retries do not multiply an outage, and the error says what was tried."""
 
 from __future__ import annotations
-
 import copy
 import pickle
 import traceback

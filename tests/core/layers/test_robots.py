@@ -1,7 +1,6 @@
 """robots.txt, after RFC 9309: what it allows, how it is fetched and kept, and who obeys it."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import pickle

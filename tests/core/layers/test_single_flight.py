@@ -1,7 +1,6 @@
 """Identical calls at the same time: threads, event loops, deadlines, cancellation, errors."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import gc

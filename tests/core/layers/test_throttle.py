@@ -1,7 +1,6 @@
 """Requests keep to the limits of a service: threads, event loops, searches, pages and retries together."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import math

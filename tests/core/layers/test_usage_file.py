@@ -1,7 +1,6 @@
 """The usage file, shared by processes of which some die."""
 
 from __future__ import annotations
-
 import signal
 import subprocess
 import sys

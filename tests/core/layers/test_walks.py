@@ -1,7 +1,6 @@
 """Pages of results, walked to their end: nothing is lost and nothing repeated, whatever the providers and layers."""
 
 from __future__ import annotations
-
 import random
 
 import pytest

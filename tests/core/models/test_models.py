@@ -1,7 +1,6 @@
 """Queries, results and pages."""
 
 from __future__ import annotations
-
 from datetime import date
 
 import pytest

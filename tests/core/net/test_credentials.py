@@ -1,7 +1,6 @@
 """Credentials go to the origin that they are for, and nowhere else."""
 
 from __future__ import annotations
-
 import asyncio
 import base64
 import logging

@@ -1,7 +1,6 @@
 """The gate, with raw sockets in place of a browser. 127.0.0.2 is public by a rule; all else on loopback is internal."""
 
 from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

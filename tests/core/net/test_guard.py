@@ -1,7 +1,6 @@
 """Where pages may be read from: the policy, without any network."""
 
 from __future__ import annotations
-
 import ipaddress
 import json
 from pathlib import Path

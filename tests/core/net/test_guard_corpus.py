@@ -1,7 +1,6 @@
 """The corpus of hostile URLs, end to end: the reader and sender, with a resolver and connections made by the test."""
 
 from __future__ import annotations
-
 import asyncio
 import importlib
 import json

@@ -1,7 +1,6 @@
 """Servers that break the rules of HTTP: no answer reaches another request, no call outlasts its time, no loop stands still."""
 
 from __future__ import annotations
-
 import asyncio
 import socket
 import threading

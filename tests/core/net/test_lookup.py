@@ -1,7 +1,6 @@
 """Looking names up, with a system that never answers for some of them."""
 
 from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import pickle

@@ -1,7 +1,6 @@
 """Connections that are kept, over TLS and through proxies too, and the places where test tools step in."""
 
 from __future__ import annotations
-
 import asyncio
 import gc
 import importlib

@@ -1,7 +1,6 @@
 """Pages through a proxy: one of ours that behaves or does not, and tinyproxy, which Debian packages."""
 
 from __future__ import annotations
-
 import asyncio
 import pickle
 import re

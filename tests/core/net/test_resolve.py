@@ -1,7 +1,6 @@
 """Names of the hosts file resolve as for every program, and search domains complete no name of a page."""
 
 from __future__ import annotations
-
 import json
 import shutil
 import socket

@@ -1,7 +1,6 @@
 """Sending, for real, to a server on this machine: with both HTTP libraries, blocking and async."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import gzip

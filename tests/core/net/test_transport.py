@@ -1,7 +1,6 @@
 """Pages that something other than our HTTP client gets: `Request.transport`."""
 
 from __future__ import annotations
-
 import asyncio
 from concurrent.futures import Future
 

@@ -1,7 +1,6 @@
 """What a conversation was given is kept for a while, and for nobody else."""
 
 from __future__ import annotations
-
 import pickle
 
 import pytest

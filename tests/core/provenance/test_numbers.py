@@ -1,7 +1,6 @@
 """One page has one number in a conversation, wherever and whenever it is seen."""
 
 from __future__ import annotations
-
 import pickle
 import threading
 

@@ -1,7 +1,6 @@
 """Which URLs a model may open."""
 
 from __future__ import annotations
-
 import copy
 import pickle
 

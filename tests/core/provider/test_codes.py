@@ -1,7 +1,6 @@
 """Tables of codes that several services know."""
 
 from __future__ import annotations
-
 import re
 
 from websearch_core.provider._codes import COUNTRIES, COUNTRY_NAMES, LANGUAGES

@@ -1,7 +1,6 @@
 """The dates of a query, as services want them."""
 
 from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta
 
 import pytest

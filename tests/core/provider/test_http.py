@@ -1,7 +1,6 @@
 """What HTTP services share."""
 
 from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

@@ -1,7 +1,6 @@
 """Pages of results are collected as far as the limit needs them."""
 
 from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

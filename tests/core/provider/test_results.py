@@ -1,7 +1,6 @@
 """Turning the data of services into results and plain text."""
 
 from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,6 @@
 """Transcripts stand below the text of a page: fetched as pages are, within bounds, and only if a call wants them."""
 
 from __future__ import annotations
-
 import asyncio
 
 import pytest

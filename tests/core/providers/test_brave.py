@@ -1,7 +1,6 @@
 """https://api-dashboard.search.brave.com/app/documentation/web-search/get-started"""
 
 from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

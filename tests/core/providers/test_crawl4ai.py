@@ -6,7 +6,6 @@ through the proxy that it is given.
 """
 
 from __future__ import annotations
-
 import os
 import sys
 from importlib.util import find_spec

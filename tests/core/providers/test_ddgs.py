@@ -6,7 +6,6 @@ machine: a proxy that answers for all hosts, with certificates of an authority t
 """
 
 from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,6 @@
 """The shapes are those of https://html.duckduckgo.com/html/; the pages are invented."""
 
 from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 

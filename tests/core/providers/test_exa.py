@@ -1,7 +1,6 @@
 """https://exa.ai/docs/reference/search"""
 
 from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

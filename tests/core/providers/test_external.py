@@ -1,7 +1,6 @@
 """A service that is declared in settings, and nowhere in code."""
 
 from __future__ import annotations
-
 import copy
 import pickle
 

@@ -1,7 +1,6 @@
 """https://docs.github.com/en/rest/search/search"""
 
 from __future__ import annotations
-
 import time
 
 import pytest

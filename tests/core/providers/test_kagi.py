@@ -1,7 +1,6 @@
 """https://help.kagi.com/kagi/api/search.html"""
 
 from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,6 @@
 """https://github.com/keenableai/keenable-sdk, version 0.1.1"""
 
 from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,6 @@
 """The provider ``local``: every option, and that it is a provider like the others."""
 
 from __future__ import annotations
-
 import copy
 import pickle
 from datetime import UTC, date, datetime, timedelta, timezone

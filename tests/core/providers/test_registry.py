@@ -1,7 +1,6 @@
 """What is known about the providers: `websearch_core.providers`."""
 
 from __future__ import annotations
-
 import dataclasses
 import pickle
 from typing import Annotated

@@ -1,7 +1,6 @@
 """https://docs.tavily.com/documentation/api-reference/endpoint/search"""
 
 from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,6 @@
 """Hostile pages: each must be read in a few seconds. The limit is generous, for slow machines."""
 
 from __future__ import annotations
-
 import sys
 import time
 

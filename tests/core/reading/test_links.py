@@ -1,7 +1,6 @@
 """Links take a fast path where they can, and the result must be that of the full resolution."""
 
 from __future__ import annotations
-
 import re
 
 import pytest

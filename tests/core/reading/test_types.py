@@ -1,7 +1,6 @@
 """A type of documents needs a declaration and a reader, and nothing else."""
 
 from __future__ import annotations
-
 import inspect
 import re
 import sys

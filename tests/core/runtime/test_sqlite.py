@@ -1,7 +1,6 @@
 """SQLite files whose locks hold: forks in the middle of writing, several connections in one process, replaced files."""
 
 from __future__ import annotations
-
 import json
 import os
 import signal

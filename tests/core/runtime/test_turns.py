@@ -1,7 +1,6 @@
 """Places that the clients of a process share."""
 
 from __future__ import annotations
-
 import asyncio
 import gc
 import multiprocessing

@@ -1,7 +1,6 @@
 """Explicit argument > environment > file > default, and who is chosen."""
 
 from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,6 @@
 """The shapes in which settings are written, in TOML, JSON, YAML and a mapping."""
 
 from __future__ import annotations
-
 import builtins
 import json
 import logging

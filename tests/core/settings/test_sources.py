@@ -1,7 +1,6 @@
 """Which settings files are read, and what a found file may set."""
 
 from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,6 @@
 """A web for tests."""
 
 from __future__ import annotations
-
 import asyncio
 import pickle
 import time

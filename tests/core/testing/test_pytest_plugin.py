@@ -1,7 +1,6 @@
 """The fixtures `fake_web` and `cassette`, in pytest processes of their own."""
 
 from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

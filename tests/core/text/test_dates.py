@@ -1,5 +1,4 @@
 from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo, available_timezones
 

@@ -1,7 +1,6 @@
 """Rate limits in the headers of services."""
 
 from __future__ import annotations
-
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

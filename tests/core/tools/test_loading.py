@@ -1,7 +1,6 @@
 """Pages as documents for loaders and readers: several at a time, also if some cannot be read."""
 
 from __future__ import annotations
-
 import asyncio
 import logging
 

@@ -1,7 +1,6 @@
 """What a tool call leaves behind: the content for the model, and a small artifact."""
 
 from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

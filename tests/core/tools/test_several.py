@@ -1,7 +1,6 @@
 """Several queries in one search of a model."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import pickle

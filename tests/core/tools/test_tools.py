@@ -1,7 +1,6 @@
 """What the tools of both frameworks share: the arguments, what the developer fixes, and the limits of a run."""
 
 from __future__ import annotations
-
 import gc
 import json
 import logging

@@ -1,7 +1,6 @@
 """Both tools without a framework: what an integration is built on."""
 
 from __future__ import annotations
-
 import ast
 import pickle
 import re

@@ -1,7 +1,6 @@
 """Take a screenshot, a PDF and the DOM of a page."""
 
 from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias

@@ -1,7 +1,6 @@
 """Decline consent walls, and never accept one."""
 
 from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from .scripts import call

@@ -1,7 +1,6 @@
 """Read a page with the library Crawl4AI, whose browser goes through our gate."""
 
 from __future__ import annotations
-
 import asyncio
 import json
 import os

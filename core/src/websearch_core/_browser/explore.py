@@ -1,7 +1,6 @@
 """Scroll through a page, and open what a reader would open."""
 
 from __future__ import annotations
-
 import asyncio
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,6 @@
 """Find an installed Chromium: Chromium itself, Chrome, Edge, or its headless shell, which needs the least memory."""
 
 from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -6,7 +6,6 @@ crashed is replaced for the next page. A forked child has none of its parent's.
 """
 
 from __future__ import annotations
-
 import asyncio
 import atexit
 import contextlib

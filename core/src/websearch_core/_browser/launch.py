@@ -5,7 +5,6 @@ comes through. A new version can change what they mean, so the suite runs agains
 """
 
 from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -7,7 +7,6 @@ not paused here, such as a worker's request, gets none. A hop inherits headers, 
 """
 
 from __future__ import annotations
-
 import asyncio
 from typing import Any
 

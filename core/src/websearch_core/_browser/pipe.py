@@ -7,7 +7,6 @@ browsers, and the same code serves Windows, whose event loops do not know such p
 """
 
 from __future__ import annotations
-
 import asyncio
 import itertools
 import json

@@ -1,7 +1,6 @@
 """Render a page: a `websearch_core.flow.Request` in, a response with what the browser shows out."""
 
 from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import Future

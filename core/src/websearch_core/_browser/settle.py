@@ -8,7 +8,6 @@ https://chromedevtools.github.io/devtools-protocol/tot/Emulation/#method-setVirt
 """
 
 from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from typing import Any

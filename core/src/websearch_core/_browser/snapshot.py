@@ -1,7 +1,6 @@
 """Take what a page shows, as HTML that the reader of pages reads."""
 
 from __future__ import annotations
-
 import asyncio
 from typing import NamedTuple
 

@@ -6,7 +6,6 @@ time limit, since a busy page does not answer.
 """
 
 from __future__ import annotations
-
 import asyncio
 import contextlib
 import re

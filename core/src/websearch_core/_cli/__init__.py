@@ -5,7 +5,6 @@ that ``--version``, ``--help`` and completion in a shell are quick.
 """
 
 from __future__ import annotations
-
 import io
 import logging
 import os

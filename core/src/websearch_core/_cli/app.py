@@ -1,7 +1,6 @@
 """The program: its commands, and how it reports wrong usage."""
 
 from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib import import_module

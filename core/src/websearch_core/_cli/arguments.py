@@ -1,7 +1,6 @@
 """Options that several commands take."""
 
 from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext

@@ -1,7 +1,6 @@
 """Check whether the configured providers work, with one small real call each."""
 
 from __future__ import annotations
-
 import os
 import platform
 import sqlite3

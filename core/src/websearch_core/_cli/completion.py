@@ -1,7 +1,6 @@
 """What a shell may offer to complete a word with. Quick: it asks neither the network nor the settings."""
 
 from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

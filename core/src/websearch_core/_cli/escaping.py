@@ -1,7 +1,6 @@
 """Take the characters out of a text that would do something to a terminal."""
 
 from __future__ import annotations
-
 import re
 
 # Characters that would control a terminal, or change the direction of the text that follows.

@@ -1,7 +1,6 @@
 """Output of the command line: answers on stdout, progress and errors on stderr, and exit codes for scripts."""
 
 from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence

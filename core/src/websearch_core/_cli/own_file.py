@@ -1,7 +1,6 @@
 """Change the user's own settings file, and keep what else is in it: comments, order and other settings."""
 
 from __future__ import annotations
-
 import importlib.util
 import os
 import tempfile

@@ -4,7 +4,6 @@ rich decides what the terminal can do, and honours ``NO_COLOR``, ``FORCE_COLOR``
 """
 
 from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

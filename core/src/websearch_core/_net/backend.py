@@ -6,7 +6,6 @@ and rebinding DNS all pass through here.
 """
 
 from __future__ import annotations
-
 import asyncio
 import math
 from contextlib import nullcontext, suppress

@@ -1,7 +1,6 @@
 """Decompress a body up to a limit: 1 MB of gzip can become a gigabyte."""
 
 from __future__ import annotations
-
 import time
 import zlib
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """Load the certificates to trust once, for all clients: they take 25 ms and 0.8 MB, and a service has many tenants."""
 
 from __future__ import annotations
-
 import importlib
 import os
 import ssl

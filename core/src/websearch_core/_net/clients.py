@@ -6,7 +6,6 @@ pytest-httpx and OpenTelemetry at the transport, respx at the connection below i
 """
 
 from __future__ import annotations
-
 import importlib
 import re
 import ssl

@@ -5,7 +5,6 @@ reading service. Each redirect is another request, which gets what its own origi
 """
 
 from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import fields

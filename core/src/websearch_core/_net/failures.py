@@ -4,7 +4,6 @@ The caller's own client may be of either library, so the errors of both are unde
 """
 
 from __future__ import annotations
-
 import logging
 import os
 import ssl

@@ -10,7 +10,6 @@ switched. Our own refusals carry a random mark, which distinguishes them from a 
 """
 
 from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

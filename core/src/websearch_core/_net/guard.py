@@ -11,7 +11,6 @@ enough: it changed between versions and calls multicast, NAT64 and unallocated s
 """
 
 from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,6 @@
 """A bound on what is read before an answer begins."""
 
 from __future__ import annotations
-
 import math
 from typing import Any
 

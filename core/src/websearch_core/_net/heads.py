@@ -1,7 +1,6 @@
 """The heads of HTTP/1.1 messages, as `gate` reads them from a browser and writes them to sites, and the other way."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import TypeAlias

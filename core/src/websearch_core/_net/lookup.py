@@ -6,7 +6,6 @@ pages and another for services, each tenant has its own part of a line, and all 
 """
 
 from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import TypeAlias

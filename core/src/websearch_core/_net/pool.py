@@ -9,7 +9,6 @@ limited by the `websearch_core._net.sender.Sender`.
 """
 
 from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -7,7 +7,6 @@ https and in absolute form for http.
 """
 
 from __future__ import annotations
-
 import base64
 import re
 import urllib.request

@@ -1,7 +1,6 @@
 """Resolve names, and let the guard judge the addresses."""
 
 from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future

@@ -9,7 +9,6 @@ through those of the environment, and pages through none. Neither kind follows r
 """
 
 from __future__ import annotations
-
 import asyncio
 import ssl
 import threading

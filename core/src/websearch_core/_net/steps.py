@@ -6,7 +6,6 @@ no other client does any: a round costs about as much as half a step.
 """
 
 from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Hashable

@@ -5,7 +5,6 @@ sender bounds a whole exchange with one timeout, so nothing has to be bounded he
 """
 
 from __future__ import annotations
-
 import asyncio
 from typing import Any
 

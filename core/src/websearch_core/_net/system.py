@@ -1,7 +1,6 @@
 """Ask the operating system about names and addresses."""
 
 from __future__ import annotations
-
 import contextlib
 import socket
 import sys

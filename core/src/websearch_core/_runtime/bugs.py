@@ -6,7 +6,6 @@ like every page that cannot be read. The bug stays visible: it is the ``__cause_
 """
 
 from __future__ import annotations
-
 import logging
 import traceback
 from collections.abc import Callable, Generator

@@ -1,7 +1,6 @@
 """The date and time, which a test can stop."""
 
 from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime

@@ -5,7 +5,6 @@ and pausing, over all exchanges. Limits nest, and the earliest one counts.
 """
 
 from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator

@@ -6,7 +6,6 @@ in the child, a connection to SQLite, is not in use when the process is forked (
 """
 
 from __future__ import annotations
-
 import os
 import time
 from typing import Protocol

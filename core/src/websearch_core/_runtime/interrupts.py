@@ -8,7 +8,6 @@ For the same reason, only plain locks are entered: an interrupt can leave a `Con
 """
 
 from __future__ import annotations
-
 from collections.abc import Callable, Generator
 
 

@@ -1,7 +1,6 @@
 """Whose files these are: what another user owns or may write is neither trusted nor used."""
 
 from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -4,7 +4,6 @@ All of it is one value, `CallContext`, in one context variable: a thread or task
 """
 
 from __future__ import annotations
-
 import math
 import threading
 import time

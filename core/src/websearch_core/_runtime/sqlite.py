@@ -9,7 +9,6 @@ file would rely on locks that only the parent has. So a fork waits for the conne
 """
 
 from __future__ import annotations
-
 import atexit
 import logging
 import os

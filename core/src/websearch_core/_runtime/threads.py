@@ -1,7 +1,6 @@
 """Threads for what would block an event loop: parsing, reading files, importing, a vendor's SDK, looking up names."""
 
 from __future__ import annotations
-
 import asyncio
 import threading
 from _thread import start_new_thread

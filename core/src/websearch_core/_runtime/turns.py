@@ -9,7 +9,6 @@ alone may use all that the service allows.
 """
 
 from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -4,7 +4,6 @@ BM25, as in Robertson and Zaragoza, 2009, https://doi.org/10.1561/1500000019, ov
 """
 
 from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

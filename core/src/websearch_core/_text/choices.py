@@ -1,7 +1,6 @@
 """Words that options take and models are told, in a module that is quick to import."""
 
 from __future__ import annotations
-
 from types import MappingProxyType
 from typing import Any, Literal
 

@@ -1,7 +1,6 @@
 """Parse dates as services and pages write them: one lenient parser, since everyone has their own format."""
 
 from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator

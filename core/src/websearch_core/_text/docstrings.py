@@ -1,7 +1,6 @@
 """What docstrings say of arguments: for the documentation, and for the command line."""
 
 from __future__ import annotations
-
 import inspect
 import re
 

@@ -6,7 +6,6 @@ space where Markdown or HTML would begin. For whole pages of Markdown, see `webs
 """
 
 from __future__ import annotations
-
 import re
 from urllib.parse import quote, urlsplit
 

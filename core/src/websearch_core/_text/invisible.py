@@ -5,7 +5,6 @@ the writing direction, variation selectors that spell bytes. Those that scripts 
 """
 
 from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Fields that are lists of texts, and may be given as one text."""
 
 from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 

@@ -1,7 +1,6 @@
 """Markup that careless sources leave in what should be plain text."""
 
 from __future__ import annotations
-
 import html
 import re
 

@@ -1,7 +1,6 @@
 """Amounts of money, as pages write them: ``$1,299.00``, ``1.299,00 €``, ``CHF 49.-``."""
 
 from __future__ import annotations
-
 import re
 from decimal import Decimal
 

@@ -5,7 +5,6 @@ style, no script. Only links are left, and they open a new tab that cannot reach
 """
 
 from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any

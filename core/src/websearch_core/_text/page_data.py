@@ -1,7 +1,6 @@
 """The data of a page as text for a model: one line about its thing, and the things of a grid that the text lacks."""
 
 from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,6 @@
 """What is wrong with a value, in our words instead of pydantic's."""
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any

@@ -1,7 +1,6 @@
 """Numbers of things and short lines, in notes, messages and reprs."""
 
 from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

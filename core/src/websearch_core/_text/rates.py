@@ -6,7 +6,6 @@ value or a comma list with one for each window, names with a unit (``X-RateLimit
 """
 
 from __future__ import annotations
-
 import math
 import re
 import time

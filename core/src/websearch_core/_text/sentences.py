@@ -1,7 +1,6 @@
 """Find the ends of sentences, in any language that marks them."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

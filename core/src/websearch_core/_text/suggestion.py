@@ -1,7 +1,6 @@
 """Help with misspelled names."""
 
 from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 

@@ -5,7 +5,6 @@ all servers take for one, so what was found is sent as it was found.
 """
 
 from __future__ import annotations
-
 import ipaddress
 import re
 import unicodedata

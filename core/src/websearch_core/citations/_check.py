@@ -1,7 +1,6 @@
 """Check whether cited sources say what an answer says, as far as comparing words and figures can tell."""
 
 from __future__ import annotations
-
 import re
 import time
 from bisect import bisect_left

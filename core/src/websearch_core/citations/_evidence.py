@@ -6,7 +6,6 @@ sources counting more. The constants were chosen on one half of XQuAD; ``docs/me
 """
 
 from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -5,7 +5,6 @@ and ``fünfundzwanzig``. A text can be read in two ways (``1.234`` is 1234 or on
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from decimal import Decimal

@@ -5,7 +5,6 @@ A browser goes to the first place that matches, so a link is made only if the wo
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import quote

@@ -1,7 +1,6 @@
 """Turn citations into links, and name those that nobody issued."""
 
 from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from .._text.escaping import escape_text, link_target

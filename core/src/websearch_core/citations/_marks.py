@@ -1,7 +1,6 @@
 """Find citations in the answer of a model: ``[1]``, ``[1, 2]``, ``[1-3]``, ``【1】``; never in code."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple

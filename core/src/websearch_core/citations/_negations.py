@@ -1,7 +1,6 @@
 """Find what a text denies, to compare a claim with its source: words for "not", and the words around each of them."""
 
 from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 

@@ -1,7 +1,6 @@
 """Read numbers in words, such as "twenty-five", "fünfundzwanzig" and "二十五", in twelve languages."""
 
 from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,6 @@
 """What can be cited."""
 
 from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, NotRequired, TypedDict
 

@@ -1,7 +1,6 @@
 """`WebSearch`: search the web and read pages with any provider, blocking or async."""
 
 from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,6 @@
 """Check the arguments of a call to `WebSearch`."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar

@@ -1,7 +1,6 @@
 """What a call of a `WebSearch` does, as flows: search, read the results, read pages and choose parts of them."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

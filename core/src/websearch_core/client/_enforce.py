@@ -1,7 +1,6 @@
 """Enforce the query and the promises of readers on every response and page, for all providers."""
 
 from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 

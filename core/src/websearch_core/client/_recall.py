@@ -1,7 +1,6 @@
 """Ask a provider, or give what the conversation was given before: see `websearch_core.provenance._memory`."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast

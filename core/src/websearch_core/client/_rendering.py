@@ -1,7 +1,6 @@
 """Read one page where nobody chose a reader: an installed browser renders one that needs its scripts."""
 
 from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from functools import cache

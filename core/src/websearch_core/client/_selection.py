@@ -6,7 +6,6 @@ choice without any key falls back by itself: if DuckDuckGo answers with a challe
 """
 
 from __future__ import annotations
-
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

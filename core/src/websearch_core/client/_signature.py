@@ -1,7 +1,6 @@
 """The arguments of `WebSearch`, as types."""
 
 from __future__ import annotations
-
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ blocking code call it from several threads. What it raises is logged once, and d
 """
 
 from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

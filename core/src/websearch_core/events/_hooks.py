@@ -1,7 +1,6 @@
 """Hooks: what an event is, and how it gets to those who listen. `websearch_core.events` is the public interface."""
 
 from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterator

@@ -6,7 +6,6 @@ such as a wrong key. No line has a key.
 """
 
 from __future__ import annotations
-
 import logging
 import re
 import threading

@@ -14,7 +14,6 @@ whether a call is blocking or asynchronous, so nothing above them is written twi
 """
 
 from __future__ import annotations
-
 import asyncio
 import inspect
 import json

@@ -5,7 +5,6 @@ connection that it waits for is shut down if we opened it. No program waits for 
 """
 
 from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence

@@ -9,7 +9,6 @@ the work itself, which needs no other thread; if its time is up before that of t
 """
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import threading

@@ -4,7 +4,6 @@ On an event loop, the loser is cancelled. In blocking calls each is a `Branch`, 
 """
 
 from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import FIRST_COMPLETED, Future, wait

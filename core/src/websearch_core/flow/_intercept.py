@@ -1,7 +1,6 @@
 """Stand between a flow and its driver: answer some of its effects differently, and pass the others on."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar

@@ -1,7 +1,6 @@
 """Take turns among hosts, so that a slow one does not hold up the pages of the others."""
 
 from __future__ import annotations
-
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence

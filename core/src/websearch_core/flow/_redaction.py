@@ -7,7 +7,6 @@ A key of fewer than eight characters is not removed: it would match inside words
 """
 
 from __future__ import annotations
-
 import base64
 import binascii
 import html

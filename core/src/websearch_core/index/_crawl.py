@@ -4,7 +4,6 @@ Breadth first, from one page along the links within its origin, as far as robots
 """
 
 from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 

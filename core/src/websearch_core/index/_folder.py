@@ -1,7 +1,6 @@
 """Find the files of a folder that can be indexed, and read them."""
 
 from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass

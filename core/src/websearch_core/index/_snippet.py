@@ -1,7 +1,6 @@
 """Choose the lines of a page to show for a query."""
 
 from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

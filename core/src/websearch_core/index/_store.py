@@ -5,7 +5,6 @@ value for threads, pickles and forks. In WAL mode, reading and indexing do not b
 """
 
 from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,6 @@
 """What to log in with at one origin."""
 
 from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Callable, Mapping

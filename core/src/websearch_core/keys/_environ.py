@@ -4,7 +4,6 @@ No ``.env`` file is read unless that variable names it. The variables of the pro
 """
 
 from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Mapping

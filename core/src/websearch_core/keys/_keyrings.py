@@ -5,7 +5,6 @@ place at a time, and what it raises is named but not quoted, since the text may 
 """
 
 from __future__ import annotations
-
 import importlib
 import threading
 from concurrent.futures import Future

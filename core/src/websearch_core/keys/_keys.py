@@ -1,7 +1,6 @@
 """The sources of API keys, and how keys stay secret: an `ApiKey` hides where it comes from, and what it is."""
 
 from __future__ import annotations
-
 import importlib.util
 import inspect
 from collections.abc import Callable, Iterator

@@ -12,7 +12,6 @@ layer decides its position. Other packages register layers through the entry-poi
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module

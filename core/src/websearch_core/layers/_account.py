@@ -1,7 +1,6 @@
 """What each run has used."""
 
 from __future__ import annotations
-
 import threading
 import weakref
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """Amounts of calls, credits and dollars, and the limits that a budget sets for them."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """Leave a service alone that keeps failing."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,6 @@
 """How many extra requests a provider gets, so that retries and hedges cannot multiply an outage."""
 
 from __future__ import annotations
-
 import threading
 from time import monotonic
 

@@ -1,7 +1,6 @@
 """Limit what calls may use: a number of calls, credits or dollars."""
 
 from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Sequence

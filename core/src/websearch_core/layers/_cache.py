@@ -1,7 +1,6 @@
 """Keep answers and pages, and give them again."""
 
 from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,6 @@
 """Whether a service is worth asking, judged by how the last calls ended."""
 
 from __future__ import annotations
-
 import random
 import threading
 from dataclasses import dataclass

@@ -6,7 +6,6 @@ the layers inside and outside are.
 """
 
 from __future__ import annotations
-
 from collections.abc import Iterable
 from math import ceil
 

@@ -1,7 +1,6 @@
 """Try the next provider when one fails."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar

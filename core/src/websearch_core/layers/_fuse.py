@@ -1,7 +1,6 @@
 """Ask several providers at once, and merge what they find."""
 
 from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """When a call is late, and whether it may be sent to the next provider as well."""
 
 from __future__ import annotations
-
 import threading
 from collections import deque
 

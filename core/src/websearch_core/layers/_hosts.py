@@ -1,7 +1,6 @@
 """A queue for each host that pages are fetched from."""
 
 from __future__ import annotations
-
 import math
 import threading
 from functools import partial

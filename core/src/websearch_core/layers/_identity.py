@@ -1,7 +1,6 @@
 """What makes two calls the same: the request, who makes it, and whose key it is sent with."""
 
 from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

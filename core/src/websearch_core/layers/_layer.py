@@ -1,7 +1,6 @@
 """What a layer is, how layers are ordered, and how to look inside them."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum

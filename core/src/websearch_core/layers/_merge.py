@@ -5,7 +5,6 @@ found it. Only ranks count, since the scores of different services cannot be com
 """
 
 from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

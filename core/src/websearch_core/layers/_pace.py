@@ -1,7 +1,6 @@
 """How fast requests may follow each other: a rate, a number at a time, and pauses that the service asks for."""
 
 from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Hashable, Sequence

@@ -1,7 +1,6 @@
 """What a call of a provider will cost, by its list of prices or by the prices that the developer gives."""
 
 from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

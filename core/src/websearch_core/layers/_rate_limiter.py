@@ -1,7 +1,6 @@
 """Wait for a rate limiter of the application's, such as one that its chat models share."""
 
 from __future__ import annotations
-
 import inspect
 from typing import Any, Protocol
 

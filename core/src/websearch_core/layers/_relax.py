@@ -1,7 +1,6 @@
 """Search without the options that a provider does not support, and say so."""
 
 from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, get_args

@@ -1,7 +1,6 @@
 """Put results in a better order."""
 
 from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -1,7 +1,6 @@
 """Try again after a temporary failure."""
 
 from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

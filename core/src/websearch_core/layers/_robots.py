@@ -1,7 +1,6 @@
 """Read only what robots.txt allows."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

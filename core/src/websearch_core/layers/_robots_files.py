@@ -4,7 +4,6 @@ A file that does not exist (4xx) allows everything; one that cannot be fetched (
 """
 
 from __future__ import annotations
-
 import re
 import threading
 import time

@@ -1,7 +1,6 @@
 """A queue that processes and machines share, through Redis."""
 
 from __future__ import annotations
-
 import hashlib
 import importlib.util
 import logging

@@ -1,7 +1,6 @@
 """Send identical calls that are made at the same time only once."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,6 @@
 """The layers of a `WebSearch`, folded over its providers."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from functools import partial

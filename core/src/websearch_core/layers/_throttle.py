@@ -1,7 +1,6 @@
 """Send no faster than a service allows."""
 
 from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass

@@ -1,7 +1,6 @@
 """Who of a chain has been asked, and how it ended."""
 
 from __future__ import annotations
-
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Generic, TypeVar

@@ -7,7 +7,6 @@ a crash the file holds the estimates of the calls that were in flight.
 """
 
 from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,6 @@
 """Queries, results and pages. Values: frozen, comparable, and JSON when dumped with ``mode="json"``."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime

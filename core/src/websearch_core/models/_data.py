@@ -1,7 +1,6 @@
 """What a page states about its thing, as data."""
 
 from __future__ import annotations
-
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict

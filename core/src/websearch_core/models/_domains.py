@@ -1,7 +1,6 @@
 """Which domains may be searched and read."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """How asking each provider ended, as data."""
 
 from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict

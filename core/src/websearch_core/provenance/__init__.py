@@ -12,7 +12,6 @@ and thread. None is for callers with a single conversation.
 """
 
 from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Hashable, Iterable, Mapping

@@ -1,7 +1,6 @@
 """Something for each conversation, up to a maximum that tenants share fairly."""
 
 from __future__ import annotations
-
 from collections.abc import Hashable, Iterator
 from typing import Generic, TypeVar
 

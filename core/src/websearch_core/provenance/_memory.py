@@ -4,7 +4,6 @@ It stays in this process and is given to no other conversation. So it may also h
 """
 
 from __future__ import annotations
-
 import sys
 import threading
 import time

@@ -5,7 +5,6 @@ its own was forgotten. The state is small and plain, so that a framework can kee
 """
 
 from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple

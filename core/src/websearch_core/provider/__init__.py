@@ -7,7 +7,6 @@ Google share in `websearch_core.provider.google`.
 """
 
 from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,6 @@
 """Turn the dates of a query into those of a service."""
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from types import MappingProxyType

@@ -5,7 +5,6 @@ a key is never sent where such a file says.
 """
 
 from __future__ import annotations
-
 import dataclasses as dc
 import functools
 import inspect

@@ -1,7 +1,6 @@
 """Make a provider from plain functions."""
 
 from __future__ import annotations
-
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet

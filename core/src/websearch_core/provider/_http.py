@@ -1,7 +1,6 @@
 """What HTTP services share: JSON, which options a service supports, the meaning of a status, how long to wait."""
 
 from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -5,7 +5,6 @@ compactly: ``languages = codes("de en pt=pt-pt pt-br ja=jp zh-hans zh-hant")``.
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -4,7 +4,6 @@ The marks are those of the pages that vendors of bot protection serve instead, n
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Set as AbstractSet
 from html import unescape

@@ -1,7 +1,6 @@
 """Collect the pages of results that a query needs: services return a few at a time."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 

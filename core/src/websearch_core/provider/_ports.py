@@ -13,7 +13,6 @@ themselves: see `websearch_core.layers.Layer`.
 """
 
 from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeGuard, overload

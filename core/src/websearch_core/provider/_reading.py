@@ -1,7 +1,6 @@
 """What readers share: the error for a page that a service could not read, the title of a text, the links of a page."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType

@@ -1,7 +1,6 @@
 """Turn the data of services into results and plain text."""
 
 from __future__ import annotations
-
 import html
 import json
 from collections.abc import Callable, Mapping

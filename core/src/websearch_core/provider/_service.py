@@ -1,7 +1,6 @@
 """What people ask about a service before they use it, for the documentation and for `ProviderInfo`."""
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

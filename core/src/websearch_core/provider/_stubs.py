@@ -1,7 +1,6 @@
 """Recognize Markdown that does not say what its page says: a site can serve a wall, an error or nothing under a 200."""
 
 from __future__ import annotations
-
 import re
 
 from .._text.terms import split_terms

@@ -1,7 +1,6 @@
 """Add the transcripts that a page names to its text, for readers that open pages themselves."""
 
 from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlsplit

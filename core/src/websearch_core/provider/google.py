@@ -1,7 +1,6 @@
 """What services that pass queries on to Google share: its languages, its parameters, and how its answers are read."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

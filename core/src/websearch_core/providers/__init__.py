@@ -12,7 +12,6 @@ entry-point group ``websearch_core.providers`` (name = "module:Class"); `registe
 """
 
 from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from .._registry import known, provider_class, register

@@ -1,7 +1,6 @@
 """What is known about each provider: what it can do, and whether it is ready to use."""
 
 from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet

@@ -6,7 +6,6 @@ far apart. It answers in Atom, also to report an error. Dates are those of a pap
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import date

@@ -7,7 +7,6 @@ answers a wrong key with 422, and both "too fast" and "out of quota" with 429; b
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar

@@ -10,7 +10,6 @@ https://chromedevtools.github.io/devtools-protocol/
 """
 
 from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

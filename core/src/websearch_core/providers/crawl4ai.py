@@ -11,7 +11,6 @@ of its own. For most pages ``browser`` does the same with less; choose this for 
 """
 
 from __future__ import annotations
-
 from importlib.util import find_spec
 from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal

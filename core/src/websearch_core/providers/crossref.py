@@ -6,7 +6,6 @@ subscribers of Metadata Plus. Results are works of all kinds, from papers to dat
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar

@@ -9,7 +9,6 @@ programs.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path

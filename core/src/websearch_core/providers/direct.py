@@ -15,7 +15,6 @@ With the option ``transcripts`` of a call it adds the captions and transcripts t
 """
 
 from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Annotated, Literal

@@ -9,7 +9,6 @@ Advertisements are dropped.
 """
 
 from __future__ import annotations
-
 import re
 from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit

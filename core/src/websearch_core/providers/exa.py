@@ -7,7 +7,6 @@ here.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from html import unescape

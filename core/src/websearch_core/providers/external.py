@@ -6,7 +6,6 @@ https://www.rfc-editor.org/rfc/rfc8259.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal

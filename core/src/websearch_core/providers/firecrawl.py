@@ -8,7 +8,6 @@ reports a missing page as a success; here it is an error.
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import field

@@ -7,7 +7,6 @@ thirty times. Code needs a token. ``topic="code"`` searches code if there is a t
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 

@@ -6,7 +6,6 @@ hour.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Literal

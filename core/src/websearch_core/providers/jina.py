@@ -12,7 +12,6 @@ for its text, which costs more tokens and time.
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -6,7 +6,6 @@ pages but does not filter.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar

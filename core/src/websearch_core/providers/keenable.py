@@ -6,7 +6,6 @@ Only one domain can be allowed. Results have the text of the page that fits the 
 """
 
 from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit

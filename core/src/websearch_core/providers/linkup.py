@@ -5,7 +5,6 @@ answer here, and an empty account with the status for "too fast".
 """
 
 from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit

@@ -10,7 +10,6 @@ others to search it.
 """
 
 from __future__ import annotations
-
 import os
 import sys
 from dataclasses import field

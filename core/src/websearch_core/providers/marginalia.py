@@ -6,7 +6,6 @@ commercial key. Words are matched, not meanings: short queries find more.
 """
 
 from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from websearch_core import provider as kit

@@ -6,7 +6,6 @@ says whether the key is wrong or the allowance used up. Its terms allow keeping 
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar

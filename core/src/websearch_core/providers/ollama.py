@@ -6,7 +6,6 @@ results, without dates.
 """
 
 from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, ClassVar
 

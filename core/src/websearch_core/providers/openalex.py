@@ -7,7 +7,6 @@ either that the allowance is used up or that requests come too fast; the body an
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 

@@ -6,7 +6,6 @@ countries; an answer for another one has a note.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 

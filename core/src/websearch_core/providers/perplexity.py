@@ -6,7 +6,6 @@ ones are filtered out here. ``topic`` ``academic`` searches papers, ``finance`` 
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar

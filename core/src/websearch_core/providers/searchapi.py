@@ -6,7 +6,6 @@ results has an ``error`` text, which is not a failure.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 

@@ -9,7 +9,6 @@ engines support it. Words that are commands to SearXNG (``!g``, ``:de``) are quo
 """
 
 from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping

@@ -6,7 +6,6 @@ hyphen match nothing, so hyphens between letters are sent as blanks.
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar

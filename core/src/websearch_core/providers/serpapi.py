@@ -8,7 +8,6 @@ no other options than domains.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 

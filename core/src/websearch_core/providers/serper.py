@@ -6,7 +6,6 @@ answers a wrong key with 403, and an empty account with 400.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 

@@ -6,7 +6,6 @@ there is one. Every answer says how many requests are left for the day: see ``us
 """
 
 from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Literal

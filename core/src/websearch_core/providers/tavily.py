@@ -7,7 +7,6 @@ read in one request.
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal

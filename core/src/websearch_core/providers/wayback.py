@@ -7,7 +7,6 @@ leaves out some sites at their owners' request, which is `Blocked`; a page that 
 """
 
 from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime
 from typing import Annotated, ClassVar

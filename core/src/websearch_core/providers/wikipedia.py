@@ -7,7 +7,6 @@ change. Errors have status 200.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit

@@ -6,7 +6,6 @@ for news only. If a query has both allowed and blocked domains, the blocked ones
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar

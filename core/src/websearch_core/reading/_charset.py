@@ -6,7 +6,6 @@ Tried in this order: a byte order mark, the charset of the HTTP header, the char
 """
 
 from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """The light tree that the Markdown writer walks."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

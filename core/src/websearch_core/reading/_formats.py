@@ -1,7 +1,6 @@
 """Convert bytes with the reader of their type."""
 
 from __future__ import annotations
-
 from typing import TypedDict, Unpack
 
 from .._text.choices import Responses

@@ -1,7 +1,6 @@
 """Resolve the links of a page to absolute http(s) URLs that cannot break out of Markdown."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

@@ -1,7 +1,6 @@
 """Build a `Page` from finished Markdown."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

@@ -4,7 +4,6 @@ A subset of the rules that browsers follow: https://mimesniff.spec.whatwg.org/
 """
 
 from __future__ import annotations
-
 import codecs
 import re
 from itertools import chain

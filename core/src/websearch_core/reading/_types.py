@@ -4,7 +4,6 @@ A new type is a declaration here, and a reader in ``_documents``; CONTRIBUTING.m
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -11,7 +11,6 @@ A file found in or above the working directory may set only the fields annotated
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 

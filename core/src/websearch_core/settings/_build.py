@@ -5,7 +5,6 @@ settings file may set only fields annotated with `FoundFile`.
 """
 
 from __future__ import annotations
-
 import logging
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cache

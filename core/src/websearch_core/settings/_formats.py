@@ -1,7 +1,6 @@
 """The formats of settings files: TOML, JSON, and YAML if PyYAML is installed."""
 
 from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -4,7 +4,6 @@ A place is what one source sets: the arguments, the environment, or a file.
 """
 
 from __future__ import annotations
-
 import functools
 import json
 import logging

@@ -17,7 +17,6 @@ These mean the same::
 """
 
 from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Collection, Iterator, Mapping

@@ -5,7 +5,6 @@ only *found*, in the working directory or above it, is not: the author of that f
 """
 
 from __future__ import annotations
-
 import copy
 import logging
 import os

@@ -1,7 +1,6 @@
 """The values of settings that have parts, and the names that settings had before."""
 
 from __future__ import annotations
-
 import inspect
 import ssl
 from collections.abc import Callable, Mapping

@@ -5,7 +5,6 @@ address. Keys are also removed from queries, JSON bodies and whatever a server r
 """
 
 from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """The promises of a provider, which hold for built-in ones and for those of other packages."""
 
 from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode

@@ -1,7 +1,6 @@
 """A web for tests."""
 
 from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence

@@ -1,7 +1,6 @@
 """Run a flow with prepared answers."""
 
 from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar

@@ -1,7 +1,6 @@
 """The promises that hold for searching and reading alike: about garbage, threads of control, pickles, documentation."""
 
 from __future__ import annotations
-
 import asyncio
 import copy
 import json

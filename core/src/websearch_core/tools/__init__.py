@@ -10,7 +10,6 @@ costs fewer than 250 tokens.
 """
 
 from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

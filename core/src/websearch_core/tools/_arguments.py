@@ -1,7 +1,6 @@
 """The arguments of the two tools: the schema for the model, and the validation of what it sends."""
 
 from __future__ import annotations
-
 import copyreg
 import json
 import re

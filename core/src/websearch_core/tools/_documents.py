@@ -1,7 +1,6 @@
 """Documents: what every framework makes of a result and its page."""
 
 from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
 

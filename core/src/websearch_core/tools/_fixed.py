@@ -1,7 +1,6 @@
 """What the developer gives to the tools: the arguments of a `WebSearch`, and options that a model cannot change."""
 
 from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast

@@ -7,7 +7,6 @@ Functions import `websearch_core.render` themselves: making a tool does not need
 """
 
 from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

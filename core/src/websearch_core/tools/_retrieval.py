@@ -1,7 +1,6 @@
 """What retrievers and loaders share: search, read the pages, and make documents from them."""
 
 from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence

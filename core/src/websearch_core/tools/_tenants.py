@@ -1,7 +1,6 @@
 """Another key, provider or policy for each run: one `WebSearch` for each tenant, and never one for two keys."""
 
 from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Collection, Hashable, Mapping, Sequence

@@ -1,7 +1,6 @@
 """Limit how often the tools are called in one run."""
 
 from __future__ import annotations
-
 import threading
 from collections.abc import Hashable
 from typing import Any

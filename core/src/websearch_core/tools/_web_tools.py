@@ -1,7 +1,6 @@
 """The two tools, before a framework gets them: from the arguments of a model to what the model is shown."""
 
 from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field

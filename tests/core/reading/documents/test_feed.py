@@ -1,7 +1,6 @@
 """Feeds of every format, and sitemaps."""
 
 from __future__ import annotations
-
 import json
 import time
 

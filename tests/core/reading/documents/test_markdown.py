@@ -1,7 +1,6 @@
 """Markdown that a site serves: front matter, hidden text, and the lists of pages at /llms.txt."""
 
 from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 

@@ -1,7 +1,6 @@
 """Documents of Office: Word files made here part by part, workbooks by openpyxl, slides by python-pptx."""
 
 from __future__ import annotations
-
 import io
 import re
 import sys

@@ -1,7 +1,6 @@
 """PDFs: made here byte by byte, encrypted by pypdf, and, where one is at hand, by TeX."""
 
 from __future__ import annotations
-
 import base64
 import io
 import sys

@@ -1,7 +1,6 @@
 """Texts that are not Markdown: source code, data, logs, prose. Their text is not changed, and it is inert."""
 
 from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,6 @@
 """Captions and transcripts become paragraphs that begin with their time, whatever is wrong with them."""
 
 from __future__ import annotations
-
 import json
 import random
 

@@ -1,5 +1,4 @@
 from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Iterator

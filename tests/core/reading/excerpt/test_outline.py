@@ -1,7 +1,6 @@
 """The outline of a page: its headings, with sizes and offsets."""
 
 from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,6 @@
 """A passage shows a thing with its own price, and a question with its answer."""
 
 from __future__ import annotations
-
 import re
 import time
 

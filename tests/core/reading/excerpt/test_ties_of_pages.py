@@ -1,7 +1,6 @@
 """On pages of the web, a question that stands there is shown with what follows it, and a title with its own price."""
 
 from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Iterator

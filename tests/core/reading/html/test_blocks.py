@@ -1,7 +1,6 @@
 """The visible blocks of a page, and the tree of those that are kept."""
 
 from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,6 @@
 """The things that a page shows as a grid: their names, prices and links."""
 
 from __future__ import annotations
-
 import time
 from decimal import Decimal
 

@@ -1,7 +1,6 @@
 """The hardened source never costs the parser much, and keeps all visible text."""
 
 from __future__ import annotations
-
 import gzip
 import json
 import re

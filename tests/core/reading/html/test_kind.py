@@ -1,7 +1,6 @@
 """What kind of page a page says it is."""
 
 from __future__ import annotations
-
 import json
 
 import pytest

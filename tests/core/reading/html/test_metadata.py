@@ -1,7 +1,6 @@
 """Metadata, one table per kind: the head of a page on the left, what is read from it on the right."""
 
 from __future__ import annotations
-
 import json
 import time
 from datetime import UTC, datetime

@@ -1,7 +1,6 @@
 """`read_html` on whole pages: kept and dropped parts, links, notes, cuts."""
 
 from __future__ import annotations
-
 import subprocess
 import sys
 from datetime import UTC, datetime

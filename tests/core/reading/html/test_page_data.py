@@ -1,7 +1,6 @@
 """What a page states about its thing: products, events, lists and questions, and how it is shown."""
 
 from __future__ import annotations
-
 import json
 import pickle
 import time

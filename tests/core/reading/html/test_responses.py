@@ -1,7 +1,6 @@
 """What readers and buyers wrote about a page: comments and reviews, dropped or kept."""
 
 from __future__ import annotations
-
 import json
 
 import pytest

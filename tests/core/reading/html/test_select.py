@@ -1,7 +1,6 @@
 """Selecting content: the features of blocks, the model that rates them, and the threshold."""
 
 from __future__ import annotations
-
 import json
 import math
 import random

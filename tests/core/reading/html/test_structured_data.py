@@ -1,7 +1,6 @@
 """Structured data as text: the data on the left, the Markdown that it becomes on the right."""
 
 from __future__ import annotations
-
 import json
 from typing import Any
 

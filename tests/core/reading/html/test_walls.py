@@ -1,7 +1,6 @@
 """Pages that say that they are not free to read."""
 
 from __future__ import annotations
-
 import json
 
 import pytest

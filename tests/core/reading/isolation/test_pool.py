@@ -1,7 +1,6 @@
 """Read pages in other processes: real crashes, real hangs, real forks."""
 
 from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os

@@ -1,7 +1,6 @@
 """What is written is what a renderer shows: HTML made at random, written as Markdown and rendered, is the same again."""
 
 from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Writing the tree of a piece of HTML as Markdown. The selection of content is tested elsewhere."""
 
 from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

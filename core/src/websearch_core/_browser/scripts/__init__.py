@@ -5,7 +5,6 @@ the page has moved on to another document.
 """
 
 from __future__ import annotations
-
 import json
 from functools import cache
 from importlib.resources import files

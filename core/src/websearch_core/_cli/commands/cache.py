@@ -1,7 +1,6 @@
 """``websearch cache``."""
 
 from __future__ import annotations
-
 import dataclasses
 from typing import Annotated, Literal
 

@@ -1,7 +1,6 @@
 """``websearch doctor``."""
 
 from __future__ import annotations
-
 import dataclasses
 from typing import TYPE_CHECKING, Annotated, Any
 

@@ -1,7 +1,6 @@
 """``websearch index``."""
 
 from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,6 @@
 """``websearch providers``."""
 
 from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated

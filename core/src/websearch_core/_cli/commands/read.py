@@ -1,7 +1,6 @@
 """``websearch read``."""
 
 from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,6 @@
 """``websearch search``."""
 
 from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

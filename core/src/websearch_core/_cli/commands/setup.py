@@ -1,7 +1,6 @@
 """``websearch setup``."""
 
 from __future__ import annotations
-
 import sys
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,6 @@
 """``websearch usage``."""
 
 from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal

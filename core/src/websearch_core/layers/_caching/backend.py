@@ -1,7 +1,6 @@
 """The port of a cache: what keeps bytes for a time."""
 
 from __future__ import annotations
-
 import time
 from collections import OrderedDict
 from dataclasses import dataclass

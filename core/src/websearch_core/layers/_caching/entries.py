@@ -1,7 +1,6 @@
 """What a cache keeps of an answer: our own values as JSON, checked when they are read."""
 
 from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from math import inf

@@ -8,7 +8,6 @@ that it makes gets them, and if the answer is 304, the flow is closed, since the
 """
 
 from __future__ import annotations
-
 import re
 import time
 from calendar import timegm

@@ -1,7 +1,6 @@
 """A cache in Redis, which machines share."""
 
 from __future__ import annotations
-
 import importlib.util
 from typing import Any
 from urllib.parse import urlsplit

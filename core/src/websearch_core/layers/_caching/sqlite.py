@@ -1,7 +1,6 @@
 """A cache in one SQLite file, which processes, threads and event loops share."""
 
 from __future__ import annotations
-
 import logging
 import sqlite3
 import time

@@ -1,7 +1,6 @@
 """A backend whose failures fail no call, unless somebody else could decide what is in it."""
 
 from __future__ import annotations
-
 import logging
 import sqlite3
 import time

@@ -5,7 +5,6 @@ as empty parts, so that converters do not miss them.
 """
 
 from __future__ import annotations
-
 import codecs
 import re
 import zipfile

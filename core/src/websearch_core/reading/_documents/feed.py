@@ -6,7 +6,6 @@ it slow: no entities that the feed defines, no tags with thousands of attributes
 """
 
 from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -8,7 +8,6 @@ tests/core/reading/documents/test_pdf.py fails if an update of pypdf moves one o
 """
 
 from __future__ import annotations
-
 import time
 from base64 import a85decode
 from binascii import unhexlify

@@ -4,7 +4,6 @@ pypdf offers no way to replace these functions, so they are patched as in `filte
 """
 
 from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache, partial

@@ -5,7 +5,6 @@ text. There is no tag, anchor or alias, so nothing can be constructed, repeated 
 """
 
 from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Mapping

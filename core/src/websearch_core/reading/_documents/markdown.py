@@ -1,7 +1,6 @@
 """Read Markdown: its front matter becomes metadata, and ``/llms.txt`` is read as the list that it is."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime

@@ -5,7 +5,6 @@ has seventeen billion cells, so workbooks are streamed instead. The libraries be
 """
 
 from __future__ import annotations
-
 import re
 from datetime import date, datetime, time
 from io import BytesIO

@@ -5,7 +5,6 @@ file can inflate has a limit. It belongs to the extra ``pdf``.
 """
 
 from __future__ import annotations
-
 import logging
 import re
 import time

@@ -1,7 +1,6 @@
 """Sitemap -> Page: the addresses that it lists, with the days on which they changed."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from io import StringIO

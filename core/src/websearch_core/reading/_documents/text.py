@@ -1,7 +1,6 @@
 """Read formats that are text already, or nearly: plain text, source code, JSON, CSV, XML."""
 
 from __future__ import annotations
-
 import csv
 import json
 import re

@@ -5,7 +5,6 @@ https://www.w3.org/TR/webvtt1/, https://podcasting2.org/docs/podcast-namespace/t
 """
 
 from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

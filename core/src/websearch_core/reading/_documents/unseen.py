@@ -1,7 +1,6 @@
 """Leave out what Markdown hides from its readers: comments, and elements hidden by an attribute or an inline style."""
 
 from __future__ import annotations
-
 import re
 from html import unescape
 

@@ -5,7 +5,6 @@ Russian, Spanish, Thai, Turkish and Vietnamese.
 """
 
 from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -4,7 +4,6 @@ Case, accents, whitespace, emphasis and links do not matter, nor typographic apo
 """
 
 from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right

@@ -1,7 +1,6 @@
 """Give passages links that take a person to the sentence that matters most."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,6 @@
 """The outline of a page: its headings, with the sizes of what is below them and where it begins."""
 
 from __future__ import annotations
-
 import re
 from itertools import accumulate
 

@@ -8,7 +8,6 @@ amount of money, a time or a number counts as a word of a question that asks for
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache

@@ -1,7 +1,6 @@
 """Divide Markdown into the smallest parts that are shown whole: sentences, items, rows, code blocks."""
 
 from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

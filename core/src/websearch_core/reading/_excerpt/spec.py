@@ -1,7 +1,6 @@
 """Which excerpt of a page to return: a window, the passages that answer a query, or the places of a phrase."""
 
 from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -5,7 +5,6 @@ if the same kind of block stands before each price, it names what is sold; if af
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 

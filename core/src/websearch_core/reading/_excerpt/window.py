@@ -1,7 +1,6 @@
 """Cut a window of a long page at a natural boundary."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,7 +4,6 @@ This is the only walk over the parser's nodes; all later steps use its result. S
 """
 
 from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from itertools import chain

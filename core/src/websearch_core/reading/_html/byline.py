@@ -1,7 +1,6 @@
 """Find the author and the dates that a page shows: in microdata, or in the few lines around the headline."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,7 +6,6 @@ a date in the future.
 """
 
 from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 

@@ -7,7 +7,6 @@ words, capitals and punctuation were tried, and added nothing.
 """
 
 from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,6 @@
 """Read formulas as TeX: from the TeX that a page includes, or from its MathML."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple

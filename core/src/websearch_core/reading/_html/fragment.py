@@ -1,7 +1,6 @@
 """Convert a piece of HTML, such as an entry of a feed, to Markdown: all of it, not just a main part."""
 
 from __future__ import annotations
-
 import re
 from typing import TYPE_CHECKING
 

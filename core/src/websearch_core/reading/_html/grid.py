@@ -5,7 +5,6 @@ element around it that has siblings with a price and a link too.
 """
 
 from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

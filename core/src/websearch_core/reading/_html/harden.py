@@ -19,7 +19,6 @@ Where end tags are missing, the depth of nesting is a guess. The bound on memory
 """
 
 from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

@@ -5,7 +5,6 @@ readers take for the headline is an ``<h2>`` then, and Open Graph or JSON-LD sta
 """
 
 from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING

@@ -4,7 +4,6 @@ Classes count only where frameworks have given them one meaning: text for screen
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

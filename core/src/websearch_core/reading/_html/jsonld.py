@@ -5,7 +5,6 @@ referenced by its ``@id``. So read properties only through `JsonLd.values`, `typ
 """
 
 from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -4,7 +4,6 @@ A kind is stated only where such statements are nearly always right (docs/readin
 """
 
 from __future__ import annotations
-
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit

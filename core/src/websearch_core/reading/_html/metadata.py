@@ -6,7 +6,6 @@ last resort: it is used only if there is no other, and only if it names the day.
 """
 
 from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,6 @@
 """Microdata (https://html.spec.whatwg.org/multipage/microdata.html) as the things that JSON-LD would have."""
 
 from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 

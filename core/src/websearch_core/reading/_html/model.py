@@ -8,7 +8,6 @@ all blocks. The idea that questions can be answered in any order is from Lucches
 """
 
 from __future__ import annotations
-
 import json
 import math
 import struct

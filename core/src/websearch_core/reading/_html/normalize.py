@@ -11,7 +11,6 @@ that is never displayed (comments, scripts, style sheets) is left out; a ``<`` i
 """
 
 from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

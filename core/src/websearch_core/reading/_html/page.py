@@ -1,7 +1,6 @@
 """Read HTML pages, each step in its module: decode, harden, parse, find blocks, select content, build a tree, write."""
 
 from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import compress
 

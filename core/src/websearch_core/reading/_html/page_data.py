@@ -5,7 +5,6 @@ amount is shown. Every text is one line that nothing acts on.
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation

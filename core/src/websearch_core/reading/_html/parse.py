@@ -1,7 +1,6 @@
 """Parse HTML with lexbor, through selectolax, which is imported when the first page is read."""
 
 from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from .._charset import to_utf8

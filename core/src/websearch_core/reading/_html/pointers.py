@@ -6,7 +6,6 @@ another form of itself, in its head or in the header ``Link`` (RFC 8288).
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit

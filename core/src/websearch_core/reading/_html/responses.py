@@ -5,7 +5,6 @@ Pages mark them by schema.org types (``Comment``, ``Review``), by classes and id
 """
 
 from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping

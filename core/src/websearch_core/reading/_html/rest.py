@@ -4,7 +4,6 @@ What stands together stays together: a passage has all the text of the largest e
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby

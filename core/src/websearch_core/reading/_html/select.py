@@ -1,7 +1,6 @@
 """Select the content of a page: the blocks that a reader came for."""
 
 from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import accumulate, groupby

@@ -1,7 +1,6 @@
 """Leave out what a page shows beside itself: a second article after the first, and banners for other countries."""
 
 from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping

@@ -5,7 +5,6 @@ are removed, and nothing in it is read as Markdown.
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace

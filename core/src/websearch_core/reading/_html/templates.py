@@ -1,7 +1,6 @@
 """Leave out what templates have left in a page: places that scripts would fill, shortcodes that nothing replaced."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Protocol

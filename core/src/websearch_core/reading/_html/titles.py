@@ -1,7 +1,6 @@
 """Choose the title of a page: its own headline over what its metadata says, without the name of the site."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

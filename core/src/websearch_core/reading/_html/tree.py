@@ -4,7 +4,6 @@ Its depth is bounded: each level costs the writer a copy of all the text inside.
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress

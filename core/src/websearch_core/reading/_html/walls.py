@@ -6,7 +6,6 @@ Pages say so with schema.org's ``isAccessibleForFree``, where ``hasPart`` names 
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple

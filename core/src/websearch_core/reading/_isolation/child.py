@@ -5,7 +5,6 @@ process that a page has taken over can lie about that page, but do nothing else 
 """
 
 from __future__ import annotations
-
 import json
 import os
 import signal

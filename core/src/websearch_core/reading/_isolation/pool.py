@@ -10,7 +10,6 @@ after some idle time, and when their standard input closes, so that none outlive
 """
 
 from __future__ import annotations
-
 import atexit
 import logging
 import os

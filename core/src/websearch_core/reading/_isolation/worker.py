@@ -1,7 +1,6 @@
 """The parent's side of a reader process."""
 
 from __future__ import annotations
-
 import json
 import subprocess
 import sys

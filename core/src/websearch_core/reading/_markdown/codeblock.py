@@ -1,7 +1,6 @@
 """The text of a code block, without line numbers and buttons, and its language."""
 
 from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,6 @@
 """Write and find fenced code blocks in Markdown."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from io import StringIO

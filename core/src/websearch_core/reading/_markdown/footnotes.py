@@ -1,7 +1,6 @@
 """Footnotes: their marks in the text, the notes themselves, and the links back to the marks."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,6 @@
 """Assemble lines of Markdown from text with internal marks; escape page text that would read as syntax."""
 
 from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

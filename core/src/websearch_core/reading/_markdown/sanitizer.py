@@ -10,7 +10,6 @@ The rules are those of CommonMark 0.31 (https://spec.commonmark.org/0.31.2/) and
 """
 
 from __future__ import annotations
-
 import html
 import re
 from collections import deque

@@ -1,7 +1,6 @@
 """Distinguish tables of data from tables used for layout, and write tables of data as Markdown."""
 
 from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence

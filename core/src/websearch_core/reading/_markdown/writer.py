@@ -5,7 +5,6 @@ or become text, and text that merely looks like a link, image, tag, heading or c
 """
 
 from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

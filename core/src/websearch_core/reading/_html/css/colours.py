@@ -1,7 +1,6 @@
 """Parse CSS colours (https://www.w3.org/TR/css-color-4/) to compare the colour of a text with its background."""
 
 from __future__ import annotations
-
 import colorsys
 from collections.abc import Sequence
 from typing import NamedTuple

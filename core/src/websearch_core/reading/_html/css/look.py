@@ -4,7 +4,6 @@ Properties have their CSS meaning, including shorthands, invalid values and the 
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial

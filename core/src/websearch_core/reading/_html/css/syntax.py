@@ -5,7 +5,6 @@ Follows CSS Syntax Level 3 (https://www.w3.org/TR/css-syntax-3/) for escapes, co
 """
 
 from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
