@@ -2,7 +2,7 @@
 
 Text is compared as bags of words of the *rendered* Markdown, so that syntax, link targets and alternative texts neither
 help nor harm. Structure is compared as bags of headings, links, code blocks, table cells and list items. Each counts by
-its words, so that the sign after a heading that links to it (``¶``), or back from a footnote (``^``), is no part of it.
+its words, so that the sign after a heading that links to it (``¶``), or back from a footnote (``^``), does not count.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ class _Process:
                 for number in range(first, first + 99_999):
                     file.write(number)
                     os.write(writing, f"{number}\n".encode())
-            except BaseException:  # noqa: BLE001 - shown to whoever waits for this process to be killed
+            except BaseException:  # noqa: BLE001 - shown to the process that waits for this one to be killed
                 traceback.print_exc()
             finally:
                 os._exit(1)  # only after an error

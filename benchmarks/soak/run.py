@@ -241,7 +241,7 @@ class _Record:
 
 
 class _Step:
-    """Part of a call: it has to end in time, with an answer or an error of ours."""
+    """Part of a call: it has to end in time, with an answer or one of our errors."""
 
     def __init__(self, record: _Record) -> None:
         self._record = record

@@ -222,7 +222,7 @@ def section(results: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def goals(results: Mapping[str, Mapping[str, Any]]) -> list[Goal]:
-    """Return what is expected of ours, and whether it holds."""
+    """Return what is expected of our tools, and whether it holds."""
     return [
         Goal(
             f"{name} asks for nothing forbidden"

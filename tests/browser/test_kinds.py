@@ -16,7 +16,7 @@ from websearch_core.models import Page
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 
-MISSED = {"closed-shadow"}  # what is in it is told to nobody; that is an error
+MISSED = {"closed-shadow"}  # what is in it is not reported; that is an error
 GOES_ON = "the page goes on: it was not scrolled to its end"
 STOPPED = "the page asks for consent and offers no way to decline: it was not answered"
 

@@ -206,7 +206,7 @@ class Tab:
         await self._connection.send("Target.disposeBrowserContext", {"browserContextId": self.context})
 
     def fail(self, error: WebSearchError) -> None:
-        """Give up on the page: whatever waits for it gets *error*, and so does every later question."""
+        """Give up on the page: what waits for it gets *error*, and so does every later question."""
         self._lost = self._lost or error
         self._connection.forget(self._session)
 

@@ -116,7 +116,7 @@ class _LogRedaction(logging.Filter):
             record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
         message = record.getMessage()
         if isinstance(request, SecretRequest) and "set-cookie" in message.lower():
-            return False  # whoever has the cookie of a session is logged in, too
+            return False  # the cookie of a session logs its holder in, too
         redacted = without_keys(message, keys_in(request))
         if redacted != message:
             record.msg, record.args = redacted, ()

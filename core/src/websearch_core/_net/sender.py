@@ -219,7 +219,7 @@ class Sender:
         """Use the connections of *other* to services, which are sent the same keys.
 
         Connections to the servers of pages are opened under a policy, and are never shared. Nor are the places for
-        requests: whoever waits for theirs keeps nobody else waiting.
+        requests: a thread that waits for its connection keeps no other waiting.
         """
         self._services = other._services or other
 

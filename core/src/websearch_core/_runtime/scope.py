@@ -43,7 +43,7 @@ class Patience:
 
 
 class Delay:
-    """How long a call of a list has waited for its turn, which is no part of its time: that begins when it is sent.
+    """How long a call of a list has waited for its turn, which is not part of its time: that begins when it is sent.
 
     It waits in a ``with`` block. What several parts of the call wait at the same time counts once.
     """

@@ -27,7 +27,7 @@ _Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes
 
 
 class Turns(Generic[T]):
-    """A number of places, and what waits for them. Whoever uses it holds a lock.
+    """A number of places, and what waits for them. Its users hold a lock.
 
     An interrupt can end any of these methods half-way. So they keep no counts, and each can be called again: it then
     does what is left.

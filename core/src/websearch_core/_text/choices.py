@@ -1,4 +1,4 @@
-"""Words that options take and models are told, in a module that is quick to import."""
+"""Words that options take and models read, in a module that is quick to import."""
 
 from __future__ import annotations
 from types import MappingProxyType

@@ -58,7 +58,7 @@ def find_numerals(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _split(word: re.Match[str]) -> Sequence[str]:
-    """Return the values of the numbers that a word is made of; none if it is no number."""
+    """Return the values of the numbers that a word is made of; none if it is not a number."""
     if run := word["han"]:
         values = [_HAN[one] for one in run]
         if len(run) > 1 and all(value.isdecimal() for value in values):

@@ -416,7 +416,7 @@ class WebSearch:
         self, queries: Iterable[str | SearchQuery], options: SearchOptions, unsupported: Unsupported | None
     ) -> list[SearchQuery | WebSearchError]:
         """Return a query for each place of a list, or what is wrong with it."""
-        self._make_query("any", options, unsupported)  # what is wrong with the options is no error of one place
+        self._make_query("any", options, unsupported)  # a wrong option is an error of the whole list
         made: list[SearchQuery | WebSearchError] = []
         for query in as_queries(queries):
             try:
@@ -428,7 +428,7 @@ class WebSearch:
     def _describe_call(self) -> dict[str, Any]:
         """Return who makes each call, and who listens: once, also where a hook or a provider makes a call."""
         outer, caller = current_call().listeners, self._caller
-        if self.settings.http.credentials:  # whoever has other credentials reads other pages
+        if self.settings.http.credentials:  # with other credentials, other pages are read
             caller = caller._replace(policy=f"{caller.policy} {self._sender.credentials.identify()}")
         return {"caller": caller, "listeners": (*outer, *(one for one in self._listeners if one not in outer))}
 
@@ -495,7 +495,7 @@ def preload() -> None:
     from .._registry import known
     from . import _selection  # noqa: F401
 
-    with suppress(ConfigurationError):  # of a plug-in: raised again by whoever names one
+    with suppress(ConfigurationError):  # of a plug-in: raised again where one is named
         known()
 
 

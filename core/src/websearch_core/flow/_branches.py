@@ -41,7 +41,7 @@ def passing_interrupts() -> Iterator[None]:
 class Branch:
     """Blocking work in a thread of its own, with the context variables of the caller.
 
-    It begins with `start`, so that whoever is interrupted there has it already, and can cut it off.
+    It begins with `start`, so that a caller interrupted there has it already, and can cut it off.
     """
 
     def __init__(self, work: Callable[[], Any]) -> None:

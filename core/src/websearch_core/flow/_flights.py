@@ -1,4 +1,4 @@
-"""Work that is under way, so that whoever wants the same joins it instead of starting it again.
+"""Work that is under way, so that a call for the same joins it instead of starting it again.
 
 Those who wait for the same work are either blocking callers, in any thread, or tasks of one event loop. They are never
 mixed: a loop that waited for another loop, or for a thread that waits for it, could wait for ever.
@@ -39,7 +39,7 @@ class SharedAnswer(NamedTuple):
 
     Args:
         value: The answer.
-        is_first: True for one of those who get it: whoever it is charged to.
+        is_first: True for one of those who get it: it is charged to that one.
         is_own: True for the caller that began the work.
     """
 

@@ -15,7 +15,7 @@ from . import Flow, Gather, Sleep
 
 T = TypeVar("T")
 
-_STEP = 0.25  # seconds; whoever waits longer looks again, since another host may have become free
+_STEP = 0.25  # seconds; a call that waits longer looks again, since another host may have become free
 
 
 def gather_by_host(

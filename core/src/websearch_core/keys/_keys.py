@@ -182,7 +182,7 @@ class _Owner:
 
 
 class _Source:
-    """Where a key comes from: unless it says otherwise, it has to be read each time, and is no secret itself."""
+    """Where a key comes from: unless it says otherwise, it has to be read each time, and is not a secret itself."""
 
     def read(self, owner: _Owner) -> str:
         """Return the key."""
@@ -319,7 +319,7 @@ def is_in_keyring(value: Any) -> bool:
 
 
 def check_key(value: str) -> str:
-    """Return *value* without white space around it, or raise `ValueError` if it is no key of a service."""
+    """Return *value* without white space around it, or raise `ValueError` if it cannot be the key of a service."""
     key = value.strip()
     if not key:
         raise ValueError("the key is empty")

@@ -33,7 +33,7 @@ class Ticket:
 class Pace:
     """The queue of the requests to one service or host, for all threads and event loops.
 
-    Nobody sleeps in here. Whoever wants to send enters with a `Ticket`, asks `wait` how long to pause until it is 0,
+    Nobody sleeps in here. A call enters with a `Ticket`, asks `wait` how long to pause until it is 0,
     and always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
     tickets; one whose endpoint rests does not hold up the others.
 

@@ -222,7 +222,7 @@ class SearchResult(_Model):
             fused or reranked, the score that decided their order.
         published: The publication date, if the service gives one that can be parsed, or the day that it means by
             ``3 days ago``; always with a time zone.
-        published_text: The date in the words of the service, if they are no date by themselves: ``3 days ago``.
+        published_text: The date in the words of the service, if they are not a date by themselves: ``3 days ago``.
         provider: The name of the provider that found it.
         rank: Its position in the response, from 1.
         found_by: Who found it, and at which rank, if the results of several providers were fused: ``("brave", 3)``.

@@ -45,7 +45,7 @@ class Env:
 class FoundFile:
     """Lets a settings file that was merely found set a field; fields without this annotation are closed to it.
 
-    Whoever wrote the folder that a program runs in wrote that file. So annotate only a field whose every value is
+    The author of the folder that a program runs in wrote that file. So annotate only a field whose every value is
     harmless: none can send anything elsewhere, open the guard, name a file or a module, or cost more.
 
     Args:

@@ -70,5 +70,5 @@ def _parse(reader: PageReader, response: Response, here: str, kind: str) -> str:
     right = page.media_type in (HTML if kind in HTML else {kind, "text/vtt", *MARKDOWN})
     has_no_cues = page.media_type == kind != "text/plain" and page.content.startswith("```")
     if not right or has_no_cues or not page.content.strip():
-        raise UnsupportedContent(f"{reader.name} read failed: this is no transcript", provider=reader.name)
+        raise UnsupportedContent(f"{reader.name} read failed: this is not a transcript", provider=reader.name)
     return page.content

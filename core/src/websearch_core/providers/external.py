@@ -73,7 +73,7 @@ class External:
     answer: _Path = "answer"
 
     def __post_init__(self) -> None:
-        """Refuse parameters for what is no option of a search."""
+        """Refuse parameters for what is not an option of a search."""
         if "query" not in self.parameters:
             raise ConfigurationError("external: parameters: say how the service calls the query, as in {query = 'q'}")
         if unknown := sorted(self.parameters.keys() - _OPTIONS - {"query"}):

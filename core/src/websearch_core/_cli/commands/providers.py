@@ -67,7 +67,7 @@ _COMMAND_LINE = {"allowed_domains": "allow_domain", "blocked_domains": "block_do
 
 
 def _list_options(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the options of a provider that are no keys, with what they mean."""
+    """Yield the options of a provider other than its keys, with what they mean."""
     from ..._registry import provider_class
     from ..._text.docstrings import read_args
     from ...provider._declare import field_notes, is_secret

@@ -22,7 +22,7 @@ _YEN = _ASCII.replace("\\", "¥")
 _UPRIGHT = "、。￣＿ー―‐〜‖｜…‥（）〔〕［］｛｝〈〉《》「」『』【】＝ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"  # noqa: RUF001 (these are meant)
 _KANA = "".join(map(chr, range(0xFF61, 0xFFA0)))  # of half the width
 # Adobe's collections number characters in the order of national standards. For each: the first number of a run, and its
-# characters, or the encoding of the standard with the first and last row. The order of CNS1 is no standard's.
+# characters, or the encoding of the standard with the first and last row. The order of CNS1 does not follow a standard.
 _Run = tuple[int, str] | tuple[int, str, int, int]
 _COLLECTIONS: dict[str, tuple[_Run, ...]] = {
     "Japan1": (

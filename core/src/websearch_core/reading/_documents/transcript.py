@@ -105,7 +105,7 @@ def _paragraphs(cues: Iterable[_Said]) -> Iterator[str]:
         if words and (is_new or length > _MOST or (length > _ENOUGH and words[-1].endswith(_ENDS))):
             yield " ".join(words)
             words, length = [], 0
-        if not words:  # what begins with its time is no heading, list or table, whatever is said
+        if not words:  # what begins with its time is speech, not a heading, list or table
             minutes, seconds = divmod(int(at or 0), 60)
             hours = f"{minutes // 60}:{minutes % 60:02}" if minutes >= 60 else f"{minutes}"
             words.append("(?)" if at is None else f"({hours}:{seconds:02})")
