@@ -34,7 +34,7 @@ class Case:
 
     Args:
         shapes: Their names, with ``*`` for any part.
-        scenario: The cassette of ours that they are compared with.
+        scenario: Our cassette that they are compared with.
         facts: Where the results are; None for a page or an error.
         status: The HTTP status.
         error: The code of the error that it is.
@@ -70,6 +70,13 @@ class Case:
     def invent(self, shape: Any, *, longest: int = 12_000, whole: bool = True) -> Any:
         """Return an answer of this *shape*."""
         return Inventor(self.given, longest=longest, whole=whole, tag=self.tag).make(shape)
+
+
+def _jina_error(scenario: str, error: str, number: int, name: str) -> Case:
+    """Return the case of an error, whose *number* begins with its HTTP status."""
+    status = number // 100
+    given = {"code": status, "status": number, "name": name}
+    return Case(f"jina/*{status}*", scenario, status=status, error=error, cassette=scenario, given=given)
 
 
 _BRAVE = Facts("web.results", text="description", date="page_age")
@@ -194,30 +201,9 @@ CASES = (
         cassette="read",
         given={"code": 200, "status": 20000, "data.url": READ},
     ),
-    Case(
-        "jina/*451*",
-        "anonymous_blocked",
-        status=451,
-        error="blocked",
-        cassette="anonymous_blocked",
-        given={"code": 451, "status": 45102, "name": "SecurityCompromiseError"},
-    ),
-    Case(
-        "jina/*402*",
-        "quota",
-        status=402,
-        error="quota_exhausted",
-        cassette="quota",
-        given={"code": 402, "status": 40203, "name": "InsufficientBalanceError"},
-    ),
-    Case(
-        "jina/*422*",
-        "read_failed",
-        status=422,
-        error="unavailable",
-        cassette="read_failed",
-        given={"code": 422, "status": 42206, "name": "AssertionFailureError"},
-    ),
+    _jina_error("anonymous_blocked", "blocked", 45102, "SecurityCompromiseError"),
+    _jina_error("quota", "quota_exhausted", 40203, "InsufficientBalanceError"),
+    _jina_error("read_failed", "unavailable", 42206, "AssertionFailureError"),
     Case(
         "linkup/*",
         facts=Facts("results", title="name", text="content"),

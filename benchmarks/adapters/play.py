@@ -1,7 +1,6 @@
 """Play answers of invented values to their adapters: as they are, with wrong values, and with captured headers."""
 
 from __future__ import annotations
-import copy
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -21,14 +20,13 @@ from websearch_core.flow import Flow, Request, Response, run
 from websearch_core.provider._declare import field_notes, is_secret
 from websearch_core.providers import provider_class
 from websearch_core.testing import SECRET
-from websearch_core.testing._robust import drive
+from websearch_core.testing._robust import MISSING, drive, with_value
 
 Outcome = SearchResponse | Page | WebSearchError
 _QUERY = "tides"
 _SEARX = "https://searx.example"
 _NEEDED = {"memento-datetime"}  # headers that tell a copy from a page of the archive, and that shapes do not have
 _WRONG: tuple[Any, ...] = (None, True, -1, 1e400, "", "x", [], [None], {}, {"": None})
-_MISSING = object()
 _MOST_REQUESTS = 25  # of one call: more, and it would go on forever
 _MOST_PLACES = 150  # of an answer
 _PART = re.compile(r"(\w+|[^.\[\]]+)|\[(\d+)\]")
@@ -216,9 +214,9 @@ def _next(answers: Iterator[Response], _: Request) -> Response:
 def _corrupt(body: Any) -> Iterator[tuple[tuple[str | int, ...], str, Any]]:
     """Yield copies of an answer with one wrong value each: where it is, what is wrong, and the copy."""
     for path in list(_places(body))[:_MOST_PLACES]:
-        for value in (_MISSING, *_WRONG):
-            what = f"{'.'.join(map(str, path))} {'missing' if value is _MISSING else f'is {value!r}'}"
-            yield path, what, _with(body, path, value)
+        for value in (MISSING, *_WRONG):
+            what = f"{'.'.join(map(str, path))} {'missing' if value is MISSING else f'is {value!r}'}"
+            yield path, what, with_value(body, path, value)
 
 
 def _find_damage(case: Case, path: tuple[str | int, ...], whole: Outcome, outcome: Outcome) -> str:
@@ -262,18 +260,6 @@ def _places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
         yield (*path, name)
     for name, one in inner:  # the outer places first: the inner ones of a large answer may be too many
         yield from _places(one, (*path, name))
-
-
-def _with(body: Any, path: tuple[str | int, ...], value: Any) -> Any:
-    changed = copy.deepcopy(body)
-    place = changed
-    for part in path[:-1]:
-        place = place[part]
-    if value is _MISSING:
-        del place[path[-1]]
-    else:
-        place[path[-1]] = value
-    return changed
 
 
 def _reverse(value: Any) -> Any:
