@@ -1,7 +1,7 @@
 """Which of our cassettes each captured answer is compared with, and what an adapter must make of it."""
 
 from __future__ import annotations
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -292,6 +292,45 @@ CASES = (
     Case("tavily/*what_is_the_semantic_kernel", facts=_TAVILY, cassette="everything"),
     Case("tavily/Chris7Ji__*", facts=_TAVILY, cassette="search"),
     Case("tavily/*", facts=_TAVILY),
+)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Captured exchanges that follow each other, of whose answers only headers and length are known.
+
+    They are of the archive, and ask for a copy. An answer with a ``Location`` redirects.
+
+    Args:
+        name: What the names of the exchanges have in common.
+        cassette: The name of the cassette that is written from them.
+        location: What a ``Location`` begins with that is not a whole URL.
+        returns: How many copies are redirected to, if the redirects go round; by default, there is another each time.
+        status: The HTTP status of the last answer, if it does not redirect.
+        error: The code of the error that the call ends with.
+    """
+
+    name: str
+    cassette: str
+    location: str = "https://web.archive.org"
+    returns: int = 0
+    status: int = 200
+    error: str = ""
+
+    def find(self, shapes: Iterable[Captured]) -> list[Captured]:
+        """Return the exchanges, in order."""
+        return [one for one in shapes if one.name.rpartition("__")[0] == self.name]
+
+
+_ARCHIVE = "wayback/edgi-govdata-archiving__wayback__test_get_memento"
+CHAINS = (
+    Chain(f"{_ARCHIVE}_with_redirects", "redirects"),
+    Chain(f"{_ARCHIVE}_with_path_based_redirects", "path_redirects", location=""),
+    Chain(f"{_ARCHIVE}_with_schemeless_redirects", "schemeless_redirects", location="//web.archive.org"),
+    Chain(f"{_ARCHIVE}_follows_historical_redirects", "many_redirects"),
+    Chain(f"{_ARCHIVE}_raises_for_mementos_that_redirect_in_a_loop", "loop", returns=2, error="bad_response"),
+    Chain(f"{_ARCHIVE}_raises_blocked_error", "blocked", status=403, error="blocked"),
+    Chain(f"{_ARCHIVE}_raises_no_memento_error", "not_found", status=404, error="page_not_found"),
 )
 
 
