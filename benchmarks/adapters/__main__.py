@@ -17,8 +17,17 @@ from typing import NamedTuple
 
 import yaml
 
-from benchmarks.adapters.cases import PROVIDERS, RETIRED, Case, find_case
-from benchmarks.adapters.play import Trial, find_problems, make_tape, mutate, mutate_failure, play, play_headers
+from benchmarks.adapters.cases import CHAINS, PROVIDERS, RETIRED, Case, Chain, find_case
+from benchmarks.adapters.play import (
+    Trial,
+    find_problems,
+    make_chain,
+    make_tape,
+    mutate,
+    mutate_failure,
+    play,
+    play_headers,
+)
 from benchmarks.adapters.shapes import Captured, fields, find_shapes, marks
 from benchmarks.report import Table, store
 from tests.cassettes import record
@@ -43,7 +52,8 @@ documentation, in `benchmarks/adapters/cases.py`, not by the adapter. The shapes
 
 {exchanges} of them are whole HTTP exchanges, of whose answers only headers and length are known. {compared} have an
 inside that can be compared. For {written} of these there is a cassette, `cassettes/*/shaped_*.yaml`, with an item of
-each kind and shorter texts. The usual tests of cassettes play them.
+each kind and shorter texts. {chained} more have the headers and redirects of exchanges that follow each other. The
+usual tests of cassettes play them.
 
 ## By service
 
@@ -100,13 +110,23 @@ def compare_with_ours(captured: Captured, case: Case) -> Compared:
 def write_cassette(captured: Captured, case: Case) -> Path:
     """Write the cassette that has the shape of a captured answer, in which nothing else is its own."""
     body = case.invent(captured.shape, longest=_LONGEST, whole=False)
-    tape = make_tape(case, body)
+    about = "Lists have an item of each kind, and texts are shorter."
+    path = tapes.FOLDER / case.provider / f"shaped_{case.cassette}.yaml"
+    return _write(path, f"{FIRST}{captured.name}\n# {about}", make_tape(case, body))
+
+
+def write_chain(chain: Chain) -> Path:
+    """Write the cassette whose answers have the headers of captured exchanges."""
+    path = tapes.FOLDER / chain.name.partition("/")[0] / f"shaped_{chain.cassette}.yaml"
+    about = "Headers and redirects are those of the exchanges, texts are shorter."
+    return _write(path, f"{FIRST}{chain.name}\n# {about}", make_chain(chain, chain.find(find_shapes())))
+
+
+def _write(path: Path, about: str, tape: tapes.Tape) -> Path:
     for exchange in tape["interactions"]:
         exchange["response"]["body"]["string"] = record.Text(exchange["response"]["body"]["string"])
-    path = tapes.FOLDER / case.provider / f"shaped_{case.cassette}.yaml"
-    about = "# Lists have an item of each kind, and texts are shorter. Written by `make bench-adapters CASSETTES=1`."
     text = yaml.safe_dump(tape, allow_unicode=True, sort_keys=False, width=110)
-    path.write_text(f"{FIRST}{captured.name}\n{about}\n{text}", "utf-8")
+    path.write_text(f"{about} Written by `make bench-adapters CASSETTES=1`.\n{text}", "utf-8")
     return path
 
 
@@ -228,6 +248,7 @@ def make_page() -> str:
     for provider, trial in find_failures():
         trials[provider].append(trial)
     written = Counter(case.provider for _, case in find_written())
+    written.update(chain.name.partition("/")[0] for chain in CHAINS)
     failed = [
         f"- `{name}`: {line}"
         for name, several in sorted(trials.items())
@@ -241,7 +262,8 @@ def make_page() -> str:
         shapes=len(shapes),
         exchanges=sum(one.is_exchange for one in shapes),
         compared=len(compared),
-        written=sum(written.values()),
+        written=sum(written.values()) - len(CHAINS),
+        chained=len(CHAINS),
     )
     parts = [
         about,
@@ -269,6 +291,8 @@ def main() -> int:
     if arguments.cassettes:
         for captured, case in find_written():
             print(tapes.name_of(write_cassette(captured, case)))
+        for chain in CHAINS:
+            print(tapes.name_of(write_chain(chain)))
     store(PAGE, make_page())
     return 0
 

@@ -1,7 +1,7 @@
 """Which of our cassettes each captured answer is compared with, and what an adapter must make of it."""
 
 from __future__ import annotations
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -34,7 +34,7 @@ class Case:
 
     Args:
         shapes: Their names, with ``*`` for any part.
-        scenario: The cassette of ours that they are compared with.
+        scenario: Our cassette that they are compared with.
         facts: Where the results are; None for a page or an error.
         status: The HTTP status.
         error: The code of the error that it is.
@@ -70,6 +70,13 @@ class Case:
     def invent(self, shape: Any, *, longest: int = 12_000, whole: bool = True) -> Any:
         """Return an answer of this *shape*."""
         return Inventor(self.given, longest=longest, whole=whole, tag=self.tag).make(shape)
+
+
+def _jina_error(scenario: str, error: str, number: int, name: str) -> Case:
+    """Return the case of an error, whose *number* begins with its HTTP status."""
+    status = number // 100
+    given = {"code": status, "status": number, "name": name}
+    return Case(f"jina/*{status}*", scenario, status=status, error=error, cassette=scenario, given=given)
 
 
 _BRAVE = Facts("web.results", text="description", date="page_age")
@@ -194,30 +201,9 @@ CASES = (
         cassette="read",
         given={"code": 200, "status": 20000, "data.url": READ},
     ),
-    Case(
-        "jina/*451*",
-        "anonymous_blocked",
-        status=451,
-        error="blocked",
-        cassette="anonymous_blocked",
-        given={"code": 451, "status": 45102, "name": "SecurityCompromiseError"},
-    ),
-    Case(
-        "jina/*402*",
-        "quota",
-        status=402,
-        error="quota_exhausted",
-        cassette="quota",
-        given={"code": 402, "status": 40203, "name": "InsufficientBalanceError"},
-    ),
-    Case(
-        "jina/*422*",
-        "read_failed",
-        status=422,
-        error="unavailable",
-        cassette="read_failed",
-        given={"code": 422, "status": 42206, "name": "AssertionFailureError"},
-    ),
+    _jina_error("anonymous_blocked", "blocked", 45102, "SecurityCompromiseError"),
+    _jina_error("quota", "quota_exhausted", 40203, "InsufficientBalanceError"),
+    _jina_error("read_failed", "unavailable", 42206, "AssertionFailureError"),
     Case(
         "linkup/*",
         facts=Facts("results", title="name", text="content"),
@@ -306,6 +292,45 @@ CASES = (
     Case("tavily/*what_is_the_semantic_kernel", facts=_TAVILY, cassette="everything"),
     Case("tavily/Chris7Ji__*", facts=_TAVILY, cassette="search"),
     Case("tavily/*", facts=_TAVILY),
+)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Captured exchanges that follow each other, of whose answers only headers and length are known.
+
+    They are of the archive, and ask for a copy. An answer with a ``Location`` redirects.
+
+    Args:
+        name: What the names of the exchanges have in common.
+        cassette: The name of the cassette that is written from them.
+        location: What a ``Location`` begins with that is not a whole URL.
+        returns: How many copies are redirected to, if the redirects go round; by default, there is another each time.
+        status: The HTTP status of the last answer, if it does not redirect.
+        error: The code of the error that the call ends with.
+    """
+
+    name: str
+    cassette: str
+    location: str = "https://web.archive.org"
+    returns: int = 0
+    status: int = 200
+    error: str = ""
+
+    def find(self, shapes: Iterable[Captured]) -> list[Captured]:
+        """Return the exchanges, in order."""
+        return [one for one in shapes if one.name.rpartition("__")[0] == self.name]
+
+
+_ARCHIVE = "wayback/edgi-govdata-archiving__wayback__test_get_memento"
+CHAINS = (
+    Chain(f"{_ARCHIVE}_with_redirects", "redirects"),
+    Chain(f"{_ARCHIVE}_with_path_based_redirects", "path_redirects", location=""),
+    Chain(f"{_ARCHIVE}_with_schemeless_redirects", "schemeless_redirects", location="//web.archive.org"),
+    Chain(f"{_ARCHIVE}_follows_historical_redirects", "many_redirects"),
+    Chain(f"{_ARCHIVE}_raises_for_mementos_that_redirect_in_a_loop", "loop", returns=2, error="bad_response"),
+    Chain(f"{_ARCHIVE}_raises_blocked_error", "blocked", status=403, error="blocked"),
+    Chain(f"{_ARCHIVE}_raises_no_memento_error", "not_found", status=404, error="page_not_found"),
 )
 
 

@@ -1,10 +1,9 @@
 """Play answers of invented values to their adapters: as they are, with wrong values, and with captured headers."""
 
 from __future__ import annotations
-import copy
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,21 +13,22 @@ from typing import Any
 
 import httpx
 
-from benchmarks.adapters.cases import READ, Case, Facts
+from benchmarks.adapters.cases import READ, Case, Chain, Facts
+from benchmarks.adapters.shapes import Captured
 from tests.cassettes import tape as tapes
 from websearch_core import Http, Page, SearchQuery, SearchResponse, WebSearch, WebSearchError
 from websearch_core.flow import Flow, Request, Response, run
 from websearch_core.provider._declare import field_notes, is_secret
 from websearch_core.providers import provider_class
 from websearch_core.testing import SECRET
-from websearch_core.testing._robust import drive
+from websearch_core.testing._robust import MISSING, drive, with_value
 
 Outcome = SearchResponse | Page | WebSearchError
 _QUERY = "tides"
 _SEARX = "https://searx.example"
+_ARCHIVE = "https://web.archive.org"
 _NEEDED = {"memento-datetime"}  # headers that tell a copy from a page of the archive, and that shapes do not have
 _WRONG: tuple[Any, ...] = (None, True, -1, 1e400, "", "x", [], [None], {}, {"": None})
-_MISSING = object()
 _MOST_REQUESTS = 25  # of one call: more, and it would go on forever
 _MOST_PLACES = 150  # of an answer
 _PART = re.compile(r"(\w+|[^.\[\]]+)|\[(\d+)\]")
@@ -53,25 +53,9 @@ def make_tape(case: Case, body: Any) -> tapes.Tape:
     tape = {**call, "expect": expect(case, body), "version": 1, "interactions": exchanges}
 
     def respond(request: httpx.Request) -> httpx.Response:
-        uri = str(request.url.copy_remove_param("api_key").copy_remove_param("key"))
-        kind = request.headers.get("content-type")
-        phrase = httpx.codes.get_reason_phrase(case.status)
-        exchanges.append(
-            {
-                "request": {
-                    "body": request.content.decode(),
-                    "headers": {"Content-Type": [kind]} if kind else {},
-                    "method": request.method,
-                    "uri": uri,
-                },
-                "response": {
-                    "body": {"string": json.dumps(body, ensure_ascii=False, indent=1) + "\n"},
-                    "headers": {"Content-Type": ["application/json"]},
-                    "status": {"code": case.status, "message": phrase},
-                },
-            }
-        )
-        return httpx.Response(case.status, headers={"content-type": "application/json"}, text=json.dumps(body))
+        headers = {"content-type": "application/json"}
+        exchanges.append(_write(request, case.status, headers, json.dumps(body, ensure_ascii=False, indent=1) + "\n"))
+        return httpx.Response(case.status, headers=headers, text=json.dumps(body))
 
     http = Http(client=httpx.Client(transport=httpx.MockTransport(respond)))
     with WebSearch(**tapes.read_arguments(tape), http=http, retry=1) as web:
@@ -79,6 +63,58 @@ def make_tape(case: Case, body: Any) -> tapes.Tape:
         with suppress(WebSearchError):  # what comes of it is checked when the cassette is played
             getattr(web, tapes.role(tape))(argument, **more)
     return tape
+
+
+def _write(request: httpx.Request, status: int, headers: Mapping[str, str], text: str) -> dict[str, Any]:
+    """Return an exchange as a cassette has it."""
+    kind = request.headers.get("content-type")
+    return {
+        "request": {
+            "body": request.content.decode(),
+            "headers": {"Content-Type": [kind]} if kind else {},
+            "method": request.method,
+            "uri": str(request.url.copy_remove_param("api_key").copy_remove_param("key")),
+        },
+        "response": {
+            "body": {"string": text},
+            "headers": {name.title(): [value] for name, value in headers.items()},
+            "status": {"code": status, "message": httpx.codes.get_reason_phrase(status)},
+        },
+    }
+
+
+def make_chain(chain: Chain, captured: Sequence[Captured]) -> tapes.Tape:
+    """Return the cassette of *captured* exchanges with the archive: their headers, with the texts of our cassette."""
+    ours = tapes.find("wayback", "read")
+    table, copy = tapes.responses(ours)
+    answers = iter([table, *(_answer(chain, n, one, copy) for n, one in enumerate(captured, 1))])
+    exchanges: list[dict[str, Any]] = []
+
+    def respond(request: Request) -> Response:
+        answer = next(answers)
+        sent = httpx.Request(request.method, httpx.URL(request.url, params=dict(request.params) or None))
+        exchanges.append(_write(sent, answer.status, answer.headers, answer.content.decode()))
+        return answer
+
+    with suppress(WebSearchError):  # as above
+        run(_make_provider("wayback", {}).read(ours["read"][0]), respond)
+    final = exchanges[-1]["request"]["uri"].replace("id_/", "/")
+    expected = {"error": chain.error} if chain.error else {"title": ours["expect"]["title"], "final_url": final}
+    return {"web": ours["web"], "read": ours["read"], "expect": expected, "version": 1, "interactions": exchanges}
+
+
+def _answer(chain: Chain, number: int, captured: Captured, copy: Response) -> Response:
+    """Return the answer with the headers of a *captured* exchange: a redirect, what is at the end, or our *copy*."""
+    theirs = captured.shape["headers"]
+    headers = {name: "text/html; charset=utf-8" for name in theirs if name == "content-type"}
+    if "location" in theirs:
+        begin = _ARCHIVE if theirs["location"] == "url" else chain.location
+        day = 10 + (number % chain.returns if chain.returns else number)
+        headers["location"] = f"{begin}/web/202603{day}000000id_/https://harbour.example/{day}"
+        return Response(status=302, headers=headers, content=b"")
+    if chain.error:
+        return Response(status=chain.status, headers=headers, content=b"<h1>Kelp</h1>")
+    return replace(copy, headers={**headers, "memento-datetime": copy.headers["memento-datetime"]})
 
 
 def find_items(case: Case, body: Any) -> list[Any]:
@@ -216,9 +252,9 @@ def _next(answers: Iterator[Response], _: Request) -> Response:
 def _corrupt(body: Any) -> Iterator[tuple[tuple[str | int, ...], str, Any]]:
     """Yield copies of an answer with one wrong value each: where it is, what is wrong, and the copy."""
     for path in list(_places(body))[:_MOST_PLACES]:
-        for value in (_MISSING, *_WRONG):
-            what = f"{'.'.join(map(str, path))} {'missing' if value is _MISSING else f'is {value!r}'}"
-            yield path, what, _with(body, path, value)
+        for value in (MISSING, *_WRONG):
+            what = f"{'.'.join(map(str, path))} {'missing' if value is MISSING else f'is {value!r}'}"
+            yield path, what, with_value(body, path, value)
 
 
 def _find_damage(case: Case, path: tuple[str | int, ...], whole: Outcome, outcome: Outcome) -> str:
@@ -262,18 +298,6 @@ def _places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
         yield (*path, name)
     for name, one in inner:  # the outer places first: the inner ones of a large answer may be too many
         yield from _places(one, (*path, name))
-
-
-def _with(body: Any, path: tuple[str | int, ...], value: Any) -> Any:
-    changed = copy.deepcopy(body)
-    place = changed
-    for part in path[:-1]:
-        place = place[part]
-    if value is _MISSING:
-        del place[path[-1]]
-    else:
-        place[path[-1]] = value
-    return changed
 
 
 def _reverse(value: Any) -> Any:

@@ -71,7 +71,7 @@ def find_shapes() -> list[Captured]:
 
 
 def items_of(shape: Any) -> list[Any]:
-    """Return the kinds of items of a list; none if *shape* is no list."""
+    """Return the kinds of items of a list; none if *shape* is not a list."""
     return next(iter(shape.values())) if _length(shape) is not None else []
 
 

@@ -142,6 +142,7 @@ PAGES: dict[str, Page] = {
     "items": Page("10 MiB of list items", _full("<li>x")),
     "links": Page("10 MiB of links", _full("<a href=/x>x</a> ")),
     "styles": Page("200 open <b>, again in each paragraph", _full("<p>x</p>", f"<p>{_STYLES}</p>")),
+    "bold": Page("1.2 MB of bold letters", _once(lambda: "<b>x</b>" * 150_000)),
     "comments": Page("10 MiB of comments", _full("x<!---->")),
     "brackets": Page("10 MiB of <", _full("<")),
     "style sheet": Page("a style sheet of 10 MiB", _full(".x{display:none}.x:hover{color:red}", "<p class=x>x<style>")),

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.adapters import __main__ as page
 from benchmarks.adapters import play as playing
-from benchmarks.adapters.cases import CASES, Case, Facts, find_case
+from benchmarks.adapters.cases import CASES, CHAINS, Case, Facts, find_case
 from benchmarks.adapters.play import find_problems, make_tape, mutate, mutate_failure, play, play_headers
 from benchmarks.adapters.shapes import Captured, Inventor, fields, find_shapes, marks
 from tests.cassettes import tape as tapes
@@ -17,6 +17,7 @@ from websearch_core.providers import known
 
 SHAPES = find_shapes()
 SHAPED = sorted(tapes.FOLDER.glob("*/shaped_*.yaml"))
+CHAINED = [tapes.FOLDER / "wayback" / f"shaped_{chain.cassette}.yaml" for chain in CHAINS]
 SHAPE = {
     "query": "text<=20",
     "answer": "null",
@@ -228,7 +229,21 @@ def test_a_shaped_cassette_has_invented_values(path):
 
 
 @needs_shapes
-@pytest.mark.parametrize("path", SHAPED, ids=tapes.name_of)
+@pytest.mark.parametrize(
+    ("chain", "path"), list(zip(CHAINS, CHAINED, strict=True)), ids=[chain.cassette for chain in CHAINS]
+)
+def test_a_cassette_of_a_chain_has_the_headers_of_the_exchanges_that_it_names(chain, path):
+    _, *made = [exchange["response"]["headers"] for exchange in tapes.load(path)["interactions"]]
+    captured = chain.find(SHAPES)
+
+    assert path.read_text("utf-8").splitlines()[0] == f"{page.FIRST}{chain.name}"
+    assert len(captured) == len(made) > 0
+    for one, headers in zip(captured, made, strict=True):
+        assert {name.lower() for name in headers} - {"memento-datetime"} == set(one.headers)
+
+
+@needs_shapes
+@pytest.mark.parametrize("path", [one for one in SHAPED if one not in CHAINED], ids=tapes.name_of)
 def test_a_shaped_cassette_has_the_shape_that_it_names(path):
     name = path.read_text("utf-8").splitlines()[0].rpartition(": ")[2]
     [captured] = [one for one in SHAPES if one.name == name]
@@ -260,7 +275,7 @@ def test_the_page_counts_what_there_is():
     text = page.PAGE.read_text("utf-8")
 
     assert f"What {len(SHAPES)} answers" in text
-    assert len(list(page.find_written())) == len(SHAPED)
+    assert len(list(page.find_written())) == len(SHAPED) - len(CHAINED)
     assert f"| all | {len(SHAPES)} | " in text
     assert re.search(r"^\| all \|.* 0 \|$", text, re.MULTILINE), "an adapter fails: mend it"
     assert "No answer is misread." in text

@@ -540,6 +540,30 @@ def test_doctor_says_what_is_broken_and_what_to_do(websearch, searx, local, monk
 
 
 @pytest.mark.enable_socket
+@pytest.mark.parametrize(
+    ("declared", "standing", "line"),
+    [
+        ({"snippet": "content"}, "ok      external (", "settings file"),
+        ({"results": "items"}, "ok      external (", "        external's answer has no list at items: is it elsewhere?"),
+        ({"url": "link"}, "BROKEN  external: ERROR [bad_response] external search failed: no result has a URL at link.",
+         "        check base_url, and what external declares; if it is right, the service has changed"),
+        ({"parameters": {"query": "q", "lang": "hl"}}, "BROKEN  external: ERROR [configuration]", "belongs in constants"),
+    ],
+)  # fmt: skip
+def test_doctor_tries_a_declared_service_and_says_what_does_not_fit(
+    websearch, searx, monkeypatch, tmp_path, declared, standing, line
+):
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({"providers": {"external": {"base_url": searx.url, **declared}}}), "utf-8")
+    monkeypatch.setenv("WEB_SEARCH_CONFIG", str(file))
+    done = websearch("doctor", "external")
+
+    assert standing in done.stdout
+    assert line in done.stdout
+    assert (done.exit_code == 1) == standing.startswith("BROKEN")
+
+
+@pytest.mark.enable_socket
 def test_doctor_without_a_network_says_so(websearch, searx, monkeypatch):
     searx.shutdown()
     searx.server_close()

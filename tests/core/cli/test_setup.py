@@ -65,11 +65,11 @@ def checks(monkeypatch):
 
     seen = []
 
-    def answer(error=None):
+    def answer(error=None, note=""):
         def run_checks(names, settings, *, ping):
             yield from ()
             seen.append((names, settings))
-            return [checks.Check(names[0], 0.1, error)]
+            return [checks.Check(names[0], 0.1, error, note=note)]
 
         monkeypatch.setattr(checks, "run_checks", run_checks)
         return seen
@@ -94,6 +94,32 @@ def test_the_key_goes_into_the_keyring_and_the_choice_into_the_own_file(setup, c
     (brave,) = leaves(WebSearch().provider)
     assert (brave.name, brave.api_key.get_secret_value()) == ("brave", KEY)
     assert KEY not in done.output
+
+
+def test_a_declared_service_is_asked_for_its_url_and_a_key_and_what_is_odd_is_said(setup, checks):
+    user_file().parent.mkdir(parents=True, exist_ok=True)
+    user_file().write_text('[providers.external]\nresults = "data.items"\n')
+    checks(note="external's answer has no list at data.items: is it elsewhere?")
+    url = "https://search.example/api"
+    done = setup("external", f"{url}?key={KEY}", url, KEY, "y")
+
+    assert done.exit_code == 0, done.output
+    assert "without credentials, query or fragment" in done.output
+    assert "external answers, but external's answer has no list at data.items" in done.output
+    (external,) = leaves(WebSearch().provider)
+    assert (external.base_url, external.results) == (url, "data.items")
+    assert external.api_key.get_secret_value() == KEY
+
+
+@pytest.mark.parametrize(("name", "key"), [("keenable", ""), ("keenable", KEY), ("ollama", KEY)])
+def test_setup_asks_for_a_key_where_one_is_known(name, key, setup, checks):
+    checks()
+    done = setup(name, key, "y")
+
+    assert done.exit_code == 0, done.output
+    assert f"{name} works" in done.output
+    (provider,) = leaves(WebSearch().provider)
+    assert (provider.name, provider.api_key.get_secret_value() if provider.api_key else "") == (name, key)
 
 
 def test_without_a_keyring_the_key_goes_into_the_file_that_only_its_owner_can_read(setup, keyring, caplog):

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.answers import drive
 from websearch_core import WebSearch
 from websearch_core.errors import (
     AuthenticationError,
@@ -30,7 +31,6 @@ from websearch_core.errors import (
     Unavailable,
 )
 from websearch_core.events import CacheHit
-from websearch_core.flow import run
 from websearch_core.layers import Cache, CacheStats, no_cache
 from websearch_core.layers._caching import store
 from websearch_core.layers._caching.backend import MemoryBackend
@@ -106,28 +106,11 @@ def answer(text="Kelp grows."):
 
 def search(layer, *answers, query=KELP):
     """Search through *layer*, with the answers that the service gives; none means that nothing may be sent."""
-    return drive(layer.search(query), *answers)
+    return drive(layer.search(query), *answers)[0]
 
 
 def read(layer, *answers, url=URL):
-    return drive(layer.read(url), *answers)
-
-
-def drive(flow, *answers):
-    """Run *flow*, with files; requests get *answers*, which all have to be used."""
-    waiting = list(answers)
-
-    def send(request):
-        assert waiting, f"nothing should be sent: {request}"
-        answer = waiting.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    try:
-        return run(flow, send)
-    finally:
-        assert not waiting
+    return drive(layer.read(url), *answers)[0]
 
 
 # Again
@@ -509,7 +492,7 @@ def test_of_many_pages_only_the_unknown_are_asked_for(clock):
     urls = [f"https://sea.example/{n}" for n in range(3)]
 
     def read_many(urls, *answers):
-        return drive(layer.read_many(urls), *answers)
+        return drive(layer.read_many(urls), *answers)[0]
 
     read_many(urls[:1], reply())
     pages = read_many([*urls, "https://sea.example/missing"], reply())

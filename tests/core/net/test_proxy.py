@@ -316,7 +316,7 @@ def test_the_environment_is_read_only_if_that_is_asked_for(fetch, proxy, server,
     ("url", "words"),
     [
         ("https://ann:{}@proxy.corp", "plain http"),
-        ("socks5://ann:{}@proxy.corp", "plain http"),
+        ("socks5://ann:{}@proxy.corp", "SOCKS are not supported; use plain http"),
         ("http://ann:{}@proxy.corp:99999", "port"),
         ("http://ann:{}@proxy corp:1", "spaces"),
         ("http://ann:{}@proxy.corp/path", "must be a URL"),

@@ -6,6 +6,7 @@ import asyncio
 import pytest
 from typer.testing import CliRunner
 
+from tests.answers import drive
 from websearch_core import Credentials, Http, WebSearch
 from websearch_core._cli.app import app
 from websearch_core._runtime.deadline import time_limit
@@ -37,19 +38,8 @@ def captions(text=VTT, kind="text/vtt"):
 
 def read(*answers, reader=None, choices=KEEP, url=URL):
     """Return the page of these answers, and the requests."""
-    waiting, requests = list(answers), []
-
-    def send(request):
-        requests.append(request)
-        answer = waiting.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
     with scope(choices=choices):
-        page = run((reader or Direct(prefer_markdown=False, isolate=False)).read(url), send)
-    assert not waiting
-    return page, requests
+        return drive((reader or Direct(prefer_markdown=False, isolate=False)).read(url), *answers)
 
 
 def test_captions_stand_below_the_text_and_are_marked():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.answers import drive
 from websearch_core import WebSearch
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._runtime.scope import Choices, scope
@@ -17,7 +18,6 @@ from websearch_core.errors import (
     Unavailable,
     UnsupportedContent,
 )
-from websearch_core.flow import run
 from websearch_core.providers.direct import Direct
 from websearch_core.settings import Settings
 from websearch_core.testing import reply
@@ -36,17 +36,7 @@ def markdown(text=MARKDOWN, status=200):
 
 def play(flow, *answers):
     """Run *flow* with these answers to its requests, and everything else as it is."""
-    waiting, requests = list(answers), []
-
-    def send(request):
-        requests.append(request)
-        answer = waiting.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    page = run(flow, send)
-    assert not waiting
+    page, requests = drive(flow, *answers)
     return Outcome(page, tuple(requests))
 
 

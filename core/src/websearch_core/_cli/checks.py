@@ -37,7 +37,7 @@ _PING_TIMEOUT = 5.0  # seconds
 _REMEDIES = {
     "authentication_failed": "check the key",
     "bad_request": "check the options of the provider",
-    "bad_response": "check base_url; if it is right, the service has changed",
+    "bad_response": "check base_url, and what external declares; if it is right, the service has changed",
     "blocked": "use a service made for programs, such as tavily or brave",
     "quota_exhausted": "top up the account, or choose another provider",
     "rate_limited": "wait, or choose another provider",
@@ -57,6 +57,7 @@ class Check:
     configured: bool = True  # whether it has what it needs, such as a key
     reachable: bool | None = True  # whether its server answers at all; None if it has none, or was not tried
     signup_url: str = ""  # where to get a key
+    note: str = ""  # what is odd about an answer without results
 
     @property
     def remedy(self) -> str:
@@ -172,8 +173,10 @@ def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
     started = time.monotonic()
     signup_url = str(getattr(getattr(_find_class(name), "about", None), "signup_url", ""))
 
-    def check(error: WebSearchError | None = None, *, configured: bool = True, reachable: bool | None = True) -> Check:
-        return Check(name, time.monotonic() - started, error, configured, reachable, signup_url)
+    def check(
+        error: WebSearchError | None = None, *, configured: bool = True, reachable: bool | None = True, note: str = ""
+    ) -> Check:
+        return Check(name, time.monotonic() - started, error, configured, reachable, signup_url, note)
 
     try:
         provider = build_provider(name, settings)
@@ -183,18 +186,19 @@ def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
     except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
         broken = ConfigurationError(f"{name} cannot be loaded: {error}")
         return check(broken, configured=False, reachable=None)
-    online = needs_network(provider)
+    online, note = needs_network(provider), ""
     try:
         with time_limit(_TIMEOUT):
             if can(provider, "search"):
-                yield from provider.search(SearchQuery(text="test", limit=1))
+                found = yield from provider.search(SearchQuery(text="test", limit=1))
+                note = "" if found.results else "; ".join(found.notes)
             else:
                 yield from provider.read(PROBE)
     except WebSearchError as error:
         return check(error, reachable=_is_answer(error) if online else None)
     except Exception as error:  # noqa: BLE001 - a mistake in a plug-in must not hide what is wrong with the others
         return check(BadResponse(f"{name} failed with {type(error).__name__}"))
-    return check(reachable=True if online else None)
+    return check(reachable=True if online else None, note=note)
 
 
 def _ping(name: str) -> Flow[bool | None]:

@@ -53,7 +53,7 @@ class Proxy:
         """Parse the URL of a proxy; *what* names it in a `ConfigurationError`, which does not show it."""
         match = _URL.fullmatch(url.strip())
         if match is None and re.match(r"(?:https|socks\w*)://", url.strip(), re.IGNORECASE):
-            raise ConfigurationError(f"{what}: only proxies that speak plain http are supported, such as {_EXAMPLE}")
+            raise ConfigurationError(f"{what}: https:// and SOCKS are not supported; use plain http, as in {_EXAMPLE}")
         if match is None:
             raise ConfigurationError(
                 f"{what}: must be a URL such as {_EXAMPLE}; signs such as @ in the password are percent-encoded"

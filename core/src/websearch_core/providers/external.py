@@ -6,8 +6,10 @@ https://www.rfc-editor.org/rfc/rfc8259.
 """
 
 from __future__ import annotations
+import re
 from collections.abc import Mapping
 from dataclasses import field
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, SecretStr
@@ -20,7 +22,30 @@ from websearch_core.provider._http import as_json, as_object, bearer
 from websearch_core.provider._results import take_results
 
 _OPTIONS = kit.SearchQuery.model_fields.keys() - {"text", "extra", "unsupported", "max_snippet_chars"}
-_Path = Annotated[str, Field(pattern=r"^([^.\s]+(\.[^.\s]+)*)?$")]
+
+
+def _check_url(value: str) -> str:
+    if "?" in value:
+        raise ValueError("must end before the ?: parameters belong in constants, a key in api_key with key_parameter")
+    return check_base_url(value)
+
+
+def _check_path(value: str) -> str:
+    if not re.fullmatch(r"([^.\s]+(\.[^.\s]+)*)?", value):
+        raise ValueError("must be names with dots between them, such as data.items")
+    return value
+
+
+def _check_header(value: str) -> str:
+    if not re.fullmatch(r"authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*", value, re.ASCII | re.IGNORECASE):
+        raise ValueError(
+            "must be Authorization, or have key, token or secret in its name: others are not kept out of logs"
+        )
+    return value
+
+
+_Path = Annotated[str, AfterValidator(_check_path)]
+_Name = Annotated[_Path, Field(min_length=1)]
 
 
 @kit.provider
@@ -53,14 +78,14 @@ class External:
     label = "External service"
     options: ClassVar[frozenset[str]] = frozenset()  # an instance has those that it declares
 
-    base_url: Annotated[str, AfterValidator(check_base_url), Destination()]  # closed to files that were merely found
+    base_url: Annotated[str, AfterValidator(_check_url), Destination()]  # closed to files that were merely found
     api_key: Annotated[Annotated[SecretStr, PlainValidator(ApiKey.of)] | None, kit.Env("EXTERNAL_API_KEY")] = None
     method: Literal["GET", "POST"] = "GET"
-    parameters: Mapping[str, _Path] = field(default_factory=lambda: {"query": "q"}, hash=False)
-    constants: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    key_header: Annotated[str, Field(pattern=r"(?i)^(authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*)$")] = (
-        "Authorization"
+    parameters: Mapping[str, Annotated[_Path, Field(min_length=1)]] = field(
+        default_factory=lambda: {"query": "q"}, hash=False
     )
+    constants: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    key_header: Annotated[str, AfterValidator(_check_header)] = "Authorization"
     key_parameter: str | None = None
     results: _Path = "results"
     title: _Path = "title"
@@ -81,6 +106,10 @@ class External:
                 f"external: parameters: {', '.join(unknown)}: not an option of a search; those are "
                 f"{', '.join(sorted(_OPTIONS))}; what is always the same belongs in constants"
             )
+        end = "." if self.method == "POST" else "\n"  # in a body, what is inside of another counts too
+        sent = sorted(name + end for name in filter(None, (*self.parameters.values(), self.key_parameter)))
+        if clash := next((name for name, other in pairwise(sent) if other.startswith(name)), ""):
+            raise ConfigurationError(f"external: parameters: {clash[:-1]} would be sent twice")
         object.__setattr__(self, "options", frozenset(self.parameters) - {"query", "limit"})
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
@@ -92,6 +121,10 @@ class External:
         if (holder := _follow(body, path)) is None:
             raise BadResponse(f"external search failed: its answer has nothing at {'.'.join(path)}", provider=self.name)
         items, notes = take_results(holder, self.name, key)
+        if notes:
+            notes = (f"{self.name}'s answer has no list at {self.results}: is it elsewhere?",)
+        if items and not any(_follow(item, self.url.split(".")) for item in items):
+            raise BadResponse(f"external search failed: no result has a URL at {self.url}", provider=self.name)
         names = ("title", "url", "snippet", "content", "published", "author", "score")
         return kit.SearchResponse(
             query=query.text,
@@ -125,8 +158,14 @@ class External:
 
     def _body(self, response: kit.Response) -> Any:
         """Return the answer: an object, or a list if that is what the declaration says."""
-        found = None if self.results or response.truncated or response.status >= 300 else as_json(response)
-        return found if isinstance(found, list) else kit.decode(response, self)
+        found = None if response.truncated or response.status >= 300 else as_json(response)
+        if not isinstance(found, list):
+            return kit.decode(response, self)
+        if self.results:
+            raise BadResponse(
+                "external search failed: its answer is a list, so results has to be empty", provider=self.name
+            )
+        return found
 
 
 def _follow(body: Any, path: list[str]) -> Any:

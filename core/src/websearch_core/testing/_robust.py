@@ -21,7 +21,7 @@ _VALUES: tuple[Any, ...] = (
     None, True, 0, -1, 1e400, 10**400, "", "x", "\x00\ud800\u202e", "javascript:alert(1)", "http://[", "https://a.example@b",
     "//host", [], [None], [[]], ["x"], {}, {"": None}, {"url": 3, "title": []},
 )  # fmt: skip
-_MISSING = object()
+MISSING = object()
 _MAX_PLACES = 400
 _CUTS = 64  # places at which a text that is not JSON is cut
 
@@ -106,9 +106,9 @@ def corrupt(response: Response) -> Iterator[tuple[str, Response]]:
         return
     for path in list(_places(body))[:_MAX_PLACES]:
         where = "/".join(map(str, path)) or "the whole body"
-        yield f"{where} is missing", replace(response, content=_dump(_with(body, path, _MISSING)))
+        yield f"{where} is missing", replace(response, content=_dump(with_value(body, path, MISSING)))
         for value in _VALUES:
-            yield f"{where} is {str(value)[:20]!r}", replace(response, content=_dump(_with(body, path, value)))
+            yield f"{where} is {str(value)[:20]!r}", replace(response, content=_dump(with_value(body, path, value)))
 
 
 def _cut(response: Response) -> Iterator[tuple[str, Response]]:
@@ -129,14 +129,15 @@ def _places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
             yield from _places(inner, (*path, n))
 
 
-def _with(body: Any, path: tuple[str | int, ...], value: Any) -> Any:
+def with_value(body: Any, path: tuple[str | int, ...], value: Any) -> Any:
+    """Return a copy of *body* with *value* at *path*, or without what is there if it is `MISSING`."""
     if not path:
-        return {} if value is _MISSING else value
+        return {} if value is MISSING else value
     changed = copy.deepcopy(body)
     place = changed
     for part in path[:-1]:
         place = place[part]
-    if value is _MISSING:
+    if value is MISSING:
         del place[path[-1]]
     else:
         place[path[-1]] = value

@@ -106,6 +106,8 @@ def _print_diagnosis(checked: list[Check], settings: list[Setting], environment:
     for check in checked:
         if check.error is None:
             print_row("ok", f"{check.provider} ({check.seconds:.1f} s)", _MARK, "bold green")
+            if check.note:
+                print_row("", check.note, _MARK)
         else:
             print_row("BROKEN", f"{check.provider}: {render_error(check.error)}", _MARK, "bold red")
             if check.remedy:

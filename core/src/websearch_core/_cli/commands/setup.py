@@ -141,7 +141,7 @@ def _try(name: str, settings: Settings, options: dict[str, str]) -> bool:
     tried = settings.override(enabled=True, providers={name: {"enabled": True, **options}})
     (check,) = checks.try_alone([name], tried, f"Trying {name}")
     if check.error is None:
-        print_line(f"{name} works ({check.seconds:.1f} s)")
+        print_line(f"{name} {'answers, but ' + check.note if check.note else f'works ({check.seconds:.1f} s)'}")
         return True
     print_line(render_error(check.error))
     if check.remedy:

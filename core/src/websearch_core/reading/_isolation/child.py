@@ -22,7 +22,7 @@ from .._formats import convert
 
 MAX_SECONDS = 60  # for one page, unless a deadline allows less
 _GRACE_SECONDS = 10  # after those, a process ends itself: its parent may be gone
-_MAX_MEMORY = 256 * 2**20  # bytes: four times what the worst known page takes (docs/measured/memory.md)
+_MAX_MEMORY = 256 * 2**20  # bytes: a third more than the worst page may take (docs/measured/memory.md)
 _MEMORY_PER_BYTE = 10  # bytes per byte of the page, for callers that raise the limit on the size of a page
 _LENGTHS = struct.Struct(">II")
 
