@@ -23,6 +23,9 @@ from ..models import Page, SearchQuery, SearchResponse
 
 Role = Literal["search", "read"]
 
+# Options of a query that mostly come together.
+FILTERS: frozenset[str] = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "before"})
+
 
 class Limits(TypedDict, total=False):
     """The limits that a service documents; others are left out.

@@ -146,8 +146,8 @@ def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list
     return known
 
 
-def read_alone(reader: BatchReader, url: str) -> Flow[Page]:
-    """Read one page with a reader of many, for its method ``read``; raises its error."""
+def read_alone(reader: BatchReader, url: str, /) -> Flow[Page]:
+    """Read the page at *url*, as Markdown: the method ``read`` of a reader of many."""
     (page,) = yield from reader.read_many([url])
     if isinstance(page, WebSearchError):
         raise page

@@ -54,10 +54,7 @@ class DuckDuckGo:
     """
 
     name = "duckduckgo"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
-        "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "page"}
     emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
     limits: ClassVar[kit.Limits] = kit.Limits(query_length=499, requests_per_second=1)
     about: ClassVar[kit.Service] = kit.Service(

@@ -8,7 +8,6 @@ here.
 
 from __future__ import annotations
 from collections.abc import Mapping, Sequence
-from functools import partial
 from html import unescape
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -70,10 +69,7 @@ class Exa:
     """
 
     name = "exa"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
-        "images",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "safe_search", "topic", "images"}
     topics: ClassVar[frozenset[str]] = frozenset(_CATEGORIES)
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
@@ -99,12 +95,9 @@ class Exa:
     summary: bool = False
     max_age_hours: int | None = None
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        kit.check_options(query, self)
-        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
-
-    def _page(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         payload = kit.with_extra(self._payload(query, size), query)
         body = kit.decode((yield kit.post_json(self, "search", payload, headers=self._headers())), self, kind=_kind)
         items, notes = take_results(body, self.name)
@@ -127,9 +120,7 @@ class Exa:
             found = found.with_notes(missing, partial=True)
         return found, False
 
-    def read(self, url: str, /) -> kit.Flow[kit.Page]:
-        """Read the page at *url*, as Markdown."""
-        return (yield from read_alone(self, url))
+    read = read_alone
 
     def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import NonNegativeInt
@@ -67,10 +66,7 @@ class Firecrawl:
     """
 
     name = "firecrawl"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
-        "images",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "safe_search", "topic", "images"}
     topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
@@ -108,12 +104,9 @@ class Firecrawl:
         if self.api_key is None and not self.keyless and kit.is_vendor(self):
             raise missing_field_error(type(self), "api_key")
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        kit.check_options(query, self)
-        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
-
-    def _page(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         payload = kit.with_extra(self._payload(query, size), query)
         if isinstance(payload.get("tbs"), list):
             payload["tbs"] = ",".join(payload["tbs"])

@@ -44,10 +44,7 @@ class Kagi:
     """
 
     name = "kagi"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
-        "images", "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "safe_search", "topic", "images", "page"}
     emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
     countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
@@ -68,9 +65,7 @@ class Kagi:
         found = yield from kit.collect_pages(query, self, partial(self._page, query), is_short=True)
         return found.model_copy(update={"images": images})
 
-    def read(self, url: str, /) -> kit.Flow[kit.Page]:
-        """Read the page at *url*, as Markdown."""
-        return (yield from read_alone(self, url))
+    read = read_alone
 
     def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to ten pages in one request."""

@@ -37,10 +37,7 @@ class SearchApi:
     """
 
     name = "searchapi"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
-        "topic", "images", "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "topic", "images", "page"}
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
@@ -58,7 +55,9 @@ class SearchApi:
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        return (yield from search_google(query, self, self._ask, _find_items, _find_images))
+        return (
+            yield from search_google(query, self, self._ask, _find_items, ("images", "original.link", "source.link"))
+        )
 
     find_engines = find_google
 
@@ -91,7 +90,3 @@ def _find_items(body: dict[str, Any], _: str) -> tuple[Any, bool | None]:
         items = []
     following = kit.as_text(kit.as_object(body.get("pagination")).get("next"))
     return items, True if following else None
-
-
-def _find_images(body: dict[str, Any]) -> tuple[kit.Image, ...]:
-    return kit.parse_images(body.get("images"), url="original.link", description="title", page_url="source.link")

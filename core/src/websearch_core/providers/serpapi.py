@@ -47,10 +47,7 @@ class SerpApi:
     """
 
     name = "serpapi"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
-        "topic", "images", "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "topic", "images", "page"}
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
@@ -75,7 +72,9 @@ class SerpApi:
         if refused:
             message = f"serpapi does not support {', '.join(sorted(refused))} with {self.engine}"
             raise UnsupportedOption(message, options=sorted(refused), provider=self.name)
-        return (yield from search_google(query, self, self._ask, self._find_items, _find_images))
+        return (
+            yield from search_google(query, self, self._ask, self._find_items, ("images_results", "original", "link"))
+        )
 
     def find_engines(self, _: kit.SearchResult, /) -> tuple[str, ...]:
         """Return the search engine behind a result."""
@@ -105,7 +104,3 @@ class SerpApi:
             items = []
         has_next = kit.as_text(kit.as_object(body.get("serpapi_pagination")).get("next")) is not None
         return items, has_next and self.engine not in _OTHERS
-
-
-def _find_images(body: dict[str, Any]) -> tuple[kit.Image, ...]:
-    return kit.parse_images(body.get("images_results"), url="original", description="title", page_url="link")

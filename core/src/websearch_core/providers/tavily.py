@@ -46,10 +46,7 @@ class Tavily:
     """
 
     name = "tavily"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic",
-        "images",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic", "images"}
     topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
     limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20,
@@ -120,9 +117,7 @@ class Tavily:
             raw=body,
         )
 
-    def read(self, url: str, /) -> kit.Flow[kit.Page]:
-        """Read the page at *url*, as Markdown."""
-        return (yield from read_alone(self, url))
+    read = read_alone
 
     def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""

@@ -63,32 +63,28 @@ class Wikipedia:
 
     base_url: kit.BaseUrl = "https://en.wikipedia.org"
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kit.check_options(query, self)
         wiki = self._wiki(query)
-
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            body = kit.decode((yield self._request(wiki, query, number * size, size)), self, kind=_kind)
-            found = kit.as_object(body.get("query"))
-            about = kit.as_object(found.get("searchinfo"))
-            items = found.get("search")
-            if isinstance(items, list):
-                items = [item for item in kit.as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
-            rewritten = kit.as_text(about.get("rewrittenquery"))
-            page = kit.SearchResponse(
-                query=query.text,
-                results=kit.parse_results(
-                    items, self.name, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
-                ),
-                provider=self.name,
-                suggestions=tuple(filter(None, [kit.as_text(about.get("suggestion")), rewritten])),
-                notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else (),
-                raw=body,
-            )  # fmt: skip
-            return page, isinstance(body.get("continue"), dict)
-
-        return (yield from kit.collect_pages(query, self, fetch))
+        body = kit.decode((yield self._request(wiki, query, number * size, size)), self, kind=_kind)
+        found = kit.as_object(body.get("query"))
+        about = kit.as_object(found.get("searchinfo"))
+        items = found.get("search")
+        if isinstance(items, list):
+            items = [item for item in kit.as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
+        rewritten = kit.as_text(about.get("rewrittenquery"))
+        page = kit.SearchResponse(
+            query=query.text,
+            results=kit.parse_results(
+                items, self.name, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
+            ),
+            provider=self.name,
+            suggestions=tuple(filter(None, [kit.as_text(about.get("suggestion")), rewritten])),
+            notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else (),
+            raw=body,
+        )  # fmt: skip
+        return page, isinstance(body.get("continue"), dict)
 
     def _wiki(self, query: kit.SearchQuery) -> str:
         language = kit.find_language(query, self)
