@@ -34,10 +34,9 @@ if TYPE_CHECKING:
     )
     from ._languages import codes, find_country, find_language
     from ._paging import collect_pages, follow_pages, page_by_page
-    from ._ports import FILTERS, Limits, PageReader, Provider, SearchProvider
+    from ._ports import FILTERS, FREE, Limits, PageReader, Price, Provider, SearchProvider, Service
     from ._reading import check_response, check_text, page_error, parse_page, parse_pages
     from ._results import parse_images, parse_results
-    from ._service import FREE, Price, Service
 
 __all__ = [
     "FILTERS", "FREE", "BaseUrl", "Env", "Flow", "FoundFile", "Image", "Key", "Limits", "Page", "PageReader", "Price",
@@ -49,7 +48,7 @@ __all__ = [
 ]  # fmt: skip
 
 _HOMES = (
-    "._declare", "._ports", "._http", "._languages", "._paging", "._reading", "._results", "._service",
+    "._declare", "._ports", "._http", "._languages", "._paging", "._reading", "._results",
     "._dates", "._function", "..models", "..flow", ".._text.dates", ".._runtime.deadline",
 )  # fmt: skip
 

@@ -14,16 +14,9 @@ from ._ports import Provider
 from ._results import parse_images, parse_results, plain_text
 
 __all__ = [
-    "GOOGLE_LANGUAGES",
-    "GOOGLE_RESULT_LANGUAGES",
-    "find_google",
-    "google_answer",
-    "google_authors",
-    "google_filters",
-    "google_period",
-    "google_years",
-    "search_google",
-]
+    "GOOGLE_LANGUAGES", "GOOGLE_RESULT_LANGUAGES", "find_google", "google_answer", "google_authors", "google_filters",
+    "google_period", "google_years", "search_google",
+]  # fmt: skip
 
 # https://developers.google.com/custom-search/docs/json_api_reference#interface-languages
 GOOGLE_LANGUAGES = codes("""

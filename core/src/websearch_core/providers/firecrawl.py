@@ -15,18 +15,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import NonNegativeInt
 
+from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
-from websearch_core.errors import (
-    Blocked,
-    PageNotFound,
-    QuotaExhausted,
-    RateLimited,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    UnsupportedContent,
-)
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, bearer, find_kind
@@ -36,14 +27,14 @@ from websearch_core.provider.google import google_period
 
 _MAX_RESULTS = 100
 _CATEGORIES = {"academic": "research", "code": "developer"}
-_KINDS: dict[str, type[ServiceError]] = {  # by the words of the error, or its code
-    "keyless": QuotaExhausted,
-    "scrape_timeout": TimedOut,
-    "scrape_unsupported_file_error": UnsupportedContent,
-    "antibot_error": Blocked,
-    "unsupported_site": Blocked,
-    "do not support this site": Blocked,
-    "third_party_data_not_found": PageNotFound,
+_KINDS: dict[str, type[errors.ServiceError]] = {  # by the words of the error, or its code
+    "keyless": errors.QuotaExhausted,
+    "scrape_timeout": errors.TimedOut,
+    "scrape_unsupported_file_error": errors.UnsupportedContent,
+    "antibot_error": errors.Blocked,
+    "unsupported_site": errors.Blocked,
+    "do not support this site": errors.Blocked,
+    "third_party_data_not_found": errors.PageNotFound,
 }
 
 
@@ -197,8 +188,8 @@ class Firecrawl:
         if str(problem.get("code")).startswith("SCRAPE_"):  # the failure is the page's, not the service's
             raise kit.page_error(self, kind=_kind(problem), detail=problem.get("error"))
         try:
-            body = kit.decode(response, self, verb=verb, kind=_kind, meanings={200: Unavailable})
-        except RateLimited as error:
+            body = kit.decode(response, self, verb=verb, kind=_kind, meanings={200: errors.Unavailable})
+        except errors.RateLimited as error:
             wait = re.search(r"retry after (\d{1,6}) ?s", error.detail or "")
             if wait and error.retry_after is None:
                 error.retry_after = float(wait[1])
@@ -208,7 +199,7 @@ class Firecrawl:
         raise kit.page_error(self, kind=_kind(body), detail=body.get("error"))
 
 
-def _kind(body: Any) -> type[ServiceError] | None:
+def _kind(body: Any) -> type[errors.ServiceError] | None:
     problem = kit.as_object(body)
     return find_kind(f"{problem.get('error')} {problem.get('code')}", _KINDS)
 

@@ -11,15 +11,9 @@ from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
+from websearch_core.provider import google
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._http import bearer
-from websearch_core.provider.google import (
-    GOOGLE_RESULT_LANGUAGES,
-    find_google,
-    google_filters,
-    google_years,
-    search_google,
-)
 
 _ENGINES = {"general": "google", "news": "google_news", "academic": "google_scholar", "images": "google_images"}
 _EMPTY = ("return any results", "returned any results", "no results")
@@ -41,7 +35,7 @@ class SearchApi:
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
+    languages: ClassVar[Mapping[str, str]] = google.GOOGLE_RESULT_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://www.searchapi.io/docs/google",),
@@ -56,16 +50,18 @@ class SearchApi:
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
         return (
-            yield from search_google(query, self, self._ask, _find_items, ("images", "original.link", "source.link"))
+            yield from google.search_google(
+                query, self, self._ask, _find_items, ("images", "original.link", "source.link")
+            )
         )
 
-    find_engines = find_google
+    find_engines = google.find_google
 
     def _ask(self, query: kit.SearchQuery, topic: str, number: int) -> kit.Flow[dict[str, Any]]:
         params = {
             "q": kit.with_sites(query),
-            **(google_years(query, self) if query.topic == "academic" else _period(query)),
-            **google_filters(query, self),
+            **(google.google_years(query, self) if query.topic == "academic" else _period(query)),
+            **google.google_filters(query, self),
             "engine": _ENGINES[topic],
             "page": number + 1 if number else None,
         }

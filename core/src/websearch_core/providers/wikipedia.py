@@ -11,20 +11,16 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
+from websearch_core import errors
 from websearch_core import provider as kit
-from websearch_core.errors import (
-    AuthenticationError,
-    BadRequest,
-    RateLimited,
-    ServiceError,
-    Unavailable,
-    UnsupportedOption,
-)
 
-_KINDS: dict[str, type[ServiceError]] = {
-    "ratelimited": RateLimited, "maxlag": Unavailable, "readonly": Unavailable, "permissiondenied": AuthenticationError,
-    "readapidenied": AuthenticationError, "internal_api_error_DBQueryError": Unavailable,
-    "cirrussearch-backend-error": Unavailable, "cirrussearch-too-busy-error": Unavailable,
+_KINDS: dict[str, type[errors.ServiceError]] = {
+    "ratelimited": errors.RateLimited,
+    **dict.fromkeys(("permissiondenied", "readapidenied"), errors.AuthenticationError),
+    **dict.fromkeys(
+        ("maxlag", "readonly", "internal_api_error_DBQueryError", "cirrussearch-backend-error",
+         "cirrussearch-too-busy-error"), errors.Unavailable,
+    ),
 }  # fmt: skip
 
 
@@ -92,7 +88,7 @@ class Wikipedia:
             return self.base_url
         if not (urlsplit(self.base_url).hostname or "").endswith(".wikipedia.org"):
             message = "wikipedia: this wiki has one language"
-            raise UnsupportedOption(message, options=["language"], provider=self.name)
+            raise errors.UnsupportedOption(message, options=["language"], provider=self.name)
         return f"https://{language}.wikipedia.org"
 
     def _request(self, wiki: str, query: kit.SearchQuery, offset: int, limit: int) -> kit.Request:
@@ -109,9 +105,9 @@ class Wikipedia:
         return kit.Request(url=f"{wiki}/w/api.php", params=kit.with_extra(params, query))
 
 
-def _kind(body: Any) -> type[ServiceError] | None:
+def _kind(body: Any) -> type[errors.ServiceError] | None:
     error = kit.as_object(kit.as_object(body).get("error"))
-    return _KINDS.get(str(error.get("code")), BadRequest) if error else None
+    return _KINDS.get(str(error.get("code")), errors.BadRequest) if error else None
 
 
 def _url(wiki: str, item: Mapping[str, Any]) -> str | None:
