@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from importlib.resources import files
 from types import MappingProxyType
 
 from ._languages import codes
@@ -18,11 +17,6 @@ COUNTRIES = codes("""
 """)
 LOWER_COUNTRIES = MappingProxyType({code: code.lower() for code in COUNTRIES})
 
-# In English and lower case, for services that take names instead of codes.
-COUNTRY_NAMES: Mapping[str, str] = MappingProxyType(
-    json.loads(files(__package__ or "").joinpath("countries.json").read_text("utf-8"))
-)
-
 # Scripts are not part of ISO 639-1: these codes stand for the language in any script.
 LANGUAGES = codes("""
     aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el
@@ -32,3 +26,10 @@ LANGUAGES = codes("""
     sr-latn=sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh
     zh-hant=zh zu
 """)
+
+
+def read_country_names() -> Mapping[str, str]:
+    """Return the names of countries in English and lower case, by code, for services that take these instead."""
+    from importlib.resources import files
+
+    return MappingProxyType(json.loads(files(__package__ or "").joinpath("countries.json").read_text("utf-8")))

@@ -49,11 +49,8 @@ class SearchApi:
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        return (
-            yield from google.search_google(
-                query, self, self._ask, _find_items, ("images", "original.link", "source.link")
-            )
-        )
+        images = "images", "original.link", "source.link"
+        return (yield from google.search_google(query, self, self._ask, _find_items, images))
 
     find_engines = google.find_google
 

@@ -66,11 +66,8 @@ class SerpApi:
         if refused:
             message = f"serpapi does not support {', '.join(sorted(refused))} with {self.engine}"
             raise UnsupportedOption(message, options=sorted(refused), provider=self.name)
-        return (
-            yield from google.search_google(
-                query, self, self._ask, self._find_items, ("images_results", "original", "link")
-            )
-        )
+        images = "images_results", "original", "link"
+        return (yield from google.search_google(query, self, self._ask, self._find_items, images))
 
     def find_engines(self, _: kit.SearchResult, /) -> tuple[str, ...]:
         """Return the search engine behind a result."""
