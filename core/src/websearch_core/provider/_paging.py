@@ -15,7 +15,7 @@ from ._results import in_domains
 
 # Takes the number of a page, from 0, and its size; returns what is on it, and whether there is another one.
 PageFlow: TypeAlias = Callable[[int, int], Flow[tuple[SearchResponse, bool]]]
-P = TypeVar("P", bound=Provider)
+P = TypeVar("P")  # a provider, whose class is not complete yet where a method is decorated
 
 _MAX_REQUESTS = 10
 
@@ -30,7 +30,7 @@ def page_by_page(
             response, and whether there is another page.
     """
 
-    def search(provider: P, query: SearchQuery, /) -> Flow[SearchResponse]:
+    def search(provider: Any, query: SearchQuery, /) -> Flow[SearchResponse]:
         check_options(query, provider)
         return (yield from collect_pages(query, provider, partial(fetch, provider, query)))
 
