@@ -6,8 +6,7 @@ import pytest
 
 from tests.faults.proxy import Proxy as LocalProxy
 from tests.faults.server import Server, http
-from websearch_core._browser.capture import Capture
-from websearch_core._browser.render import Renderer
+from websearch_core._browser.render import Capture, Renderer
 from websearch_core._net.credentials import OriginCredentials
 from websearch_core._net.guard import Guard
 from websearch_core._net.proxy import Proxies

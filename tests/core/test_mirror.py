@@ -15,12 +15,11 @@ _IMPORTS = re.compile(r"^\s*(?:from|import) benchmarks\b", re.MULTILINE)
 # Files of tests, and the modules that they test besides the one of their name.
 OTHERS = {
     "test_blocks": "reading/_element",
-    "test_breaker": "layers/_circuit",
     "test_browser": "_browser/launch _browser/pipe",
-    "test_budget": "layers/_account layers/_amounts layers/_prices",
+    "test_budget": "layers/_amounts layers/_prices",
     "test_cache": "layers/_caching/backend layers/_caching/entries layers/_caching/store",
     "test_citations": (
-        "_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks citations/_negations citations/_numerals citations/_source"
+        "_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks citations/_negations citations/_numerals"
     ),
     "test_cli": (
         "_cli/checks _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
@@ -37,14 +36,13 @@ OTHERS = {
     "test_fuse": "layers/_depth",
     "test_grid": "_text/money",
     "test_harden": "reading/_html/normalize reading/_html/parse",
-    "test_hedging": "flow/_branches flow/_hedges",
+    "test_hedging": "flow/_branches",
     "test_hosts": "flow/_lanes",
     "test_index": "_text/bm25 _text/terms index/_crawl index/_folder index/_snippet index/_store",
     "test_keys": "keys/_environ keys/_keyrings",
     "test_layers": "layers/_fallback layers/_layer layers/_relax layers/_retry layers/_stack layers/_trail",
     "test_look": "reading/_html/css/colours reading/_html/css/syntax",
     "test_lookup": "_net/system",
-    "test_many_tenants": "_net/certificates",
     "test_markdown": "reading/_documents/front_matter reading/_documents/unseen",
     "test_media": "_text/media_types reading/_formats reading/_sniff",
     "test_metadata": "reading/_html/byline reading/_html/dateline reading/_html/headlines reading/_html/titles",
@@ -58,13 +56,13 @@ OTHERS = {
     "test_program": "_cli/app",
     "test_programs": "_runtime/forks",
     "test_provenance": "_text/escaping",
-    "test_reader": "_browser/capture _browser/consent _browser/explore _browser/host _browser/settle _browser/tab",
+    "test_reader": "_browser/explore _browser/host _browser/settle _browser/tab",
     "test_registry": "providers/_info",
     "test_render": "_text/quantity",
     "test_robots": "layers/_robots_files",
     "test_round_trip": "reading/_markdown/sanitizer",
     "test_select": "reading/_html/features reading/_html/model",
-    "test_sender": "_net/backend _net/body _net/clients _net/head _net/heads _net/stream",
+    "test_sender": "_net/backend _net/body _net/clients _net/heads _net/stream",
     "test_settings": ("_text/lists _text/problems _text/suggestion settings/_build settings/_formats"),
     "test_setup": "_cli/own_file",
     "test_shapes": "settings/_places settings/_values",
@@ -78,7 +76,6 @@ OTHERS = {
     "test_tools": "tools/_fixed tools/_tenants tools/_uses",
     "test_tree": "reading/_html/fragment",
     "test_turns": "_net/steps _runtime/threads",
-    "test_wikipedia": "provider/_stubs",
     "test_window": "reading/_excerpt/compose reading/_excerpt/pieces reading/_excerpt/spec",
     "test_writer": (
         "reading/_markdown/codeblock reading/_markdown/fences reading/_markdown/footnotes reading/_markdown/lines "

@@ -21,9 +21,8 @@ from websearch_core._runtime.scope import current_call
 from websearch_core._runtime.threads import Threads
 from websearch_core._runtime.turns import Places
 from websearch_core.flow import Sleep
-from websearch_core.flow._branches import gather, wait_for
+from websearch_core.flow._branches import gather, hedge, wait_for
 from websearch_core.flow._flights import Flights
-from websearch_core.flow._hedges import hedge
 from websearch_core.layers._amounts import MILLION, Amount
 from websearch_core.layers._caching.sqlite import SQLiteBackend
 from websearch_core.layers._pace import Pace, Ticket

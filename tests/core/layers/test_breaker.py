@@ -26,8 +26,8 @@ from websearch_core.errors import (
 from websearch_core.events import BreakerClosed, BreakerOpened, listen
 from websearch_core.flow import Request, Sleep, run
 from websearch_core.layers import Breaker, Retry
-from websearch_core.layers import _circuit as circuit_module
-from websearch_core.layers._circuit import Circuit, Pass
+from websearch_core.layers import _breaker as circuit_module
+from websearch_core.layers._breaker import Circuit, Pass
 from websearch_core.layers._layer import parts
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import page_error
@@ -49,7 +49,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("websearch_core.layers._circuit.monotonic", clock)
+    monkeypatch.setattr("websearch_core.layers._breaker.monotonic", clock)
     monkeypatch.setattr("websearch_core.layers._breaker.monotonic", clock)
     return clock
 

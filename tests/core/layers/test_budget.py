@@ -754,7 +754,7 @@ def test_an_answer_of_a_cache_inside_costs_nothing(file, sent):
 
 
 def test_what_all_calls_without_a_run_have_used_is_never_forgotten(monkeypatch):
-    monkeypatch.setattr("websearch_core.layers._account._MAX_RUNS", 3)
+    monkeypatch.setattr("websearch_core.layers._usage._MAX_RUNS", 3)
     web = WebSearch(Sea(), budget=Budget(limit="1 call"))
     web.search("kelp")
     for run in range(10):

@@ -23,11 +23,10 @@ from websearch_core.errors import (
     Unavailable,
 )
 from websearch_core.events import Exchange, Failover, HedgeStarted
-from websearch_core.flow import Call, Hedge, Request, Sleep, _hedges, arun, run
+from websearch_core.flow import Call, Hedge, Request, Sleep, _branches, arun, run
 from websearch_core.flow._branches import Branch
 from websearch_core.layers import Breaker, Budget, Fallback, Retry, Throttle
-from websearch_core.layers._bucket import Bucket
-from websearch_core.layers._hedging import Hedging
+from websearch_core.layers._bucket import Bucket, Hedging
 from websearch_core.models import Page, SearchQuery, SearchResponse, SearchResult
 from websearch_core.testing import play
 
@@ -187,7 +186,7 @@ def test_a_bug_of_the_hedge_does_not_end_the_search(concurrent, monkeypatch):
             super().__init__(work)
             branches.append(self)
 
-    monkeypatch.setattr(_hedges, "Branch", RecordedBranch)  # a thread is done some time after its provider has failed
+    monkeypatch.setattr(_branches, "Branch", RecordedBranch)  # a thread is done some time after its provider has failed
     second = Service("second", fails=ZeroDivisionError("bug"))
     first = Service("first", LATE, until=lambda: second.ends and all(one.done.done() for one in branches[1:2]))
     answer = drive(Fallback(hedge=SOON)(first, second).search(KELP), concurrent)

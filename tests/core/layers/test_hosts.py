@@ -22,7 +22,7 @@ from websearch_core.errors import BadResponse, ConfigurationError, PageNotFound,
 from websearch_core.flow import Call, Request, Sleep, arun, run
 from websearch_core.flow._lanes import gather_by_host
 from websearch_core.layers import Cache, Retry, Throttle
-from websearch_core.layers import _hosts as hosts_module
+from websearch_core.layers import _throttle as hosts_module
 from websearch_core.models import Page
 from websearch_core.provider import error_for
 from websearch_core.testing import reply

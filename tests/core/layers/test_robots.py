@@ -302,7 +302,7 @@ def test_what_is_kept_has_a_bound(monkeypatch):
     files = layer._files
 
     assert 1 < len(files._kept) < 5
-    assert files._size == sum(1000 + kept.rules.size for kept in files._kept.values())
+    assert files._size == sum(1000 + rules.size for rules, _ in files._kept.values())
 
 
 def test_copies_and_pickles_keep_nothing():

@@ -37,7 +37,7 @@ def system(monkeypatch):
         return ["127.0.0.1"]
 
     resolve.asked, resolve.ends = asked, ends
-    monkeypatch.setattr("websearch_core._net.resolve.resolve_name", resolve)
+    monkeypatch.setattr("websearch_core._net.lookup.resolve_name", resolve)
     monkeypatch.setattr("websearch_core._runtime.threads._KEPT", 0.05)
     for kind in ("PAGES", "SERVICES"):
         monkeypatch.setattr(f"websearch_core._net.sender.FOR_{kind}", make_threads(MAX_THREADS))

@@ -13,8 +13,7 @@ import pytest
 from websearch_core import WebSearch
 from websearch_core._net import system
 from websearch_core._net.guard import Guard
-from websearch_core._net.lookup import FOR_PAGES, Line
-from websearch_core._net.resolve import resolve
+from websearch_core._net.lookup import FOR_PAGES, Line, resolve
 from websearch_core.errors import Unavailable, UnsafeURL
 
 HOSTS = """\

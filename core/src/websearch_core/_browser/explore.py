@@ -1,14 +1,10 @@
-"""Scroll through a page, and open what a reader would open."""
+"""Decline consent walls, and never accept one; scroll through a page, and open what a reader would open."""
 
 from __future__ import annotations
 import asyncio
-from typing import TYPE_CHECKING
 
 from .scripts import call
-from .settle import settle
-
-if TYPE_CHECKING:
-    from .settle import Clock
+from .settle import Clock, settle
 
 _MAX_SCREENS = 40
 _MAX_SECONDS = 5.0  # for scrolling
@@ -18,6 +14,7 @@ _MAX_TABS = 12
 _HEIGHT = 720  # pixels of an ordinary screen, for pages that are not longer than ours
 _STEP = 300  # milliseconds of the page's time for each screen
 _FRAME = 0.02  # seconds for the browser to tell the page's observers
+_MAX_STEPS = 4  # a wall, its settings, and one more of the kind
 
 
 async def scroll(clock: Clock) -> None:
@@ -44,7 +41,7 @@ async def _scroll(clock: Clock) -> bool:
         screens += moved
         await asyncio.sleep(_FRAME)
         await clock.advance(_STEP)
-        if not moved or tab.network.loading:
+        if not moved or tab.loading:
             await settle(clock, quiet=500)
         grown = await call(tab, "measure")
         if grown > height:
@@ -76,3 +73,23 @@ async def open_all(clock: Clock) -> None:
             break
         await settle(clock, quiet=500)
     await call(clock.tab, "keepTabs")
+
+
+async def decline_consent(clock: Clock) -> None:
+    """Decline the consent walls of the page, as far as they offer that, and remove the others.
+
+    The notes of the page say what was done. Behind one that is only removed, what an answer loads is missing.
+    """
+    for _ in range(_MAX_STEPS):
+        done = await call(clock.tab, "decline")
+        if not done:
+            return
+        name = f" ({done['name']})" if done["name"] else ""
+        if done["did"] == "declined":
+            clock.tab.note(f"a consent wall was declined{name}")
+        elif done["did"] == "removed":
+            clock.tab.note(f"a consent wall was removed without an answer{name}")
+        elif done["did"] == "stopped":
+            clock.tab.note("the page asks for consent and offers no way to decline: it was not answered")
+            return
+        await settle(clock, quiet=1_000)

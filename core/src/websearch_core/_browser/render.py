@@ -1,10 +1,12 @@
-"""Render a page: a `websearch_core.flow.Request` in, a response with what the browser shows out."""
+"""Render a page: a `websearch_core.flow.Request` in, a response with what the browser shows out, and captures of it."""
 
 from __future__ import annotations
 import asyncio
-from collections.abc import Mapping
+import base64
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
 
 from .._net.credentials import OriginCredentials
 from .._net.guard import Guard
@@ -15,12 +17,20 @@ from .._text.media_types import HTML
 from ..errors import TimedOut
 from ..flow import Request, Response
 from ..flow._redaction import SecretRequest, redact_response, without_keys
-from .capture import Capture, capture
 from .launch import Launch
+from .pipe import CommandFailed
 from .snapshot import show
-from .tab import Document, Tab
+from .tab import Document, ScriptError, Tab
 
 _MAX_SECONDS = 60.0  # for a page without a deadline
+Capture: TypeAlias = Literal["dom.html", "screenshot.png", "page.pdf"]
+
+_TIMEOUT = 10.0  # seconds for each
+_HIGHEST = 16_000  # pixels of a screenshot: a larger one is cut
+_COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "screenshot.png": ("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True}),
+    "page.pdf": ("Page.printToPDF", {"printBackground": True}),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +42,29 @@ class Rendered(Response):
 
     notes: tuple[str, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+async def capture(tab: Tab, wanted: Sequence[Capture], max_size: int) -> dict[str, bytes]:
+    """Return what is *wanted* by file name, the DOM up to *max_size* characters; a note says what is missing."""
+    files: dict[str, bytes] = {}
+    for name in wanted:
+        try:
+            files[name] = await _take(tab, name, max_size)
+        except (TimeoutError, CommandFailed, ScriptError):
+            tab.note(f"{name} could not be made")
+    return files
+
+
+async def _take(tab: Tab, name: Capture, max_size: int) -> bytes:
+    if name == "dom.html":
+        html = await tab.evaluate(f"document.documentElement.outerHTML.slice(0, {max_size})", timeout=_TIMEOUT)
+        return f"<!doctype html>{html}".encode("utf-8", "replace")
+    method, options = _COMMANDS[name]
+    if name == "screenshot.png":
+        size = (await tab.send("Page.getLayoutMetrics", timeout=_TIMEOUT))["cssContentSize"]
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], _HIGHEST), "scale": 1}
+        options = options | {"clip": clip}
+    return base64.b64decode((await tab.send(method, options, timeout=_TIMEOUT))["data"])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,8 +67,9 @@ async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
     while clock.left > 0:
         passed = _SLICE if await clock.advance(_SLICE) else 0
         await asyncio.sleep(_FRAME)
-        found = await _look(tab)
-        if found is None:
+        try:
+            found: dict[str, Any] = await call(tab, "probe", timeout=_BUSY)
+        except (TimeoutError, ScriptError):  # it is too busy to say how far it is, or moving on
             silent += 1
             if silent == 2 and not tab.stopped:  # scripts that never end
                 await tab.stop_scripts()
@@ -78,7 +79,7 @@ async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
         silent, waits = 0, found["waits"]
         page.take(found, passed, loop.time())
         still = loop.time() - page.changed
-        if found["state"] == "loading" or (tab.network.loading and still < (_STILL_WAITING if waits else _STILL)):
+        if found["state"] == "loading" or (tab.loading and still < (_STILL_WAITING if waits else _STILL)):
             continue
         if tab.stopped:
             return True
@@ -109,12 +110,3 @@ class _Progress:
         self.calm = 0 if is_new else self.calm + passed
         self.changed = now if is_new else self.changed
         self.said, self.longest = said, max(self.longest, found["length"])
-
-
-async def _look(tab: Tab) -> dict[str, Any] | None:
-    """Return how far the page is; None if it is too busy to say, or moving on."""
-    try:
-        found: dict[str, Any] = await call(tab, "probe", timeout=_BUSY)
-    except (TimeoutError, ScriptError):
-        return None
-    return found

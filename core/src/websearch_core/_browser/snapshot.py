@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from .._runtime.deadline import time_left
 from ..errors import TimedOut
-from .consent import decline_consent
-from .explore import open_all, scroll
+from .explore import decline_consent, open_all, scroll
 from .scripts import call
 from .settle import Clock, settle
 from .tab import Document, ScriptError, Tab

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .._net.gate import Gate
@@ -42,18 +42,10 @@ class Document:
     loader: str = ""
 
 
-@dataclass
-class Network:
-    """What a page is loading, as the browser reports it."""
-
-    loading: set[str] = field(default_factory=set)
-    requests: int = 0
-
-
 class Tab:
     """A page of a browser; see `open_tab`.
 
-    ``network`` says what it is loading, ``document`` how the main document came, ``notes`` what was refused.
+    ``document`` says how the main document came, ``notes`` what was refused.
     """
 
     def __init__(
@@ -67,7 +59,8 @@ class Tab:
         explain_crash: Callable[[], WebSearchError],
     ) -> None:
         self.gate, self.context, self.target = gate, context, target
-        self.network = Network()
+        self.loading: set[str] = set()  # the requests that have not ended
+        self._requests = 0  # how many there have been
         self.document: Document | None = None
         self.notes: list[str] = []
         self.truncated = False  # the main document was longer than its limit
@@ -161,7 +154,9 @@ class Tab:
         async with asyncio.timeout(timeout):
             for _ in range(3):
                 if not self._world:
-                    await self._make_world(timeout)
+                    world = {"frameId": self.target, "worldName": _WORLD}
+                    made = await self.send("Page.createIsolatedWorld", world, timeout=timeout)
+                    self._world = int(made["executionContextId"])
                 query = {
                     "expression": script,
                     "contextId": self._world,
@@ -221,11 +216,6 @@ class Tab:
         self._downloading = True
         self.note("a download was refused")
 
-    async def _make_world(self, timeout: float) -> None:
-        world = {"frameId": self.target, "worldName": _WORLD}
-        answer = await self.send("Page.createIsolatedWorld", world, timeout=timeout)
-        self._world = int(answer["executionContextId"])
-
     def start(self, work: Any) -> None:
         """Do *work* beside what is being done; its failure shows elsewhere."""
 
@@ -247,9 +237,11 @@ class Tab:
             case "Network.dataReceived":
                 self._measure(params)
             case "Network.loadingFinished" | "Network.loadingFailed":
-                self.network.loading.discard(params["requestId"])
-                if event.endswith("Failed") and params["requestId"] == self._asking and not params.get("canceled"):
-                    self._fail(params)
+                self.loading.discard(params["requestId"])
+                asked = event.endswith("Failed") and params["requestId"] == self._asking
+                loader = self.document.loader if self.document else None
+                if asked and params["requestId"] != loader and not params.get("canceled"):
+                    self._failure = (self._asked, str(params.get("errorText", "")))
             case "Page.frameNavigated" if not params["frame"].get("parentId"):
                 self._world = 0
             case "Emulation.virtualTimeBudgetExpired":
@@ -262,13 +254,12 @@ class Tab:
                 self.fail(Unavailable("the browser closed the page"))
 
     def _begin(self, params: dict[str, Any]) -> None:
-        network = self.network
-        network.requests += 1
+        self._requests += 1
         if params.get("type") not in _LONG_LIVED:
-            network.loading.add(params["requestId"])
+            self.loading.add(params["requestId"])
         if params.get("type") == "Document" and params.get("frameId") == self.target:
             self._asked, self._asking, self._failure = params["request"]["url"], params["requestId"], None
-        if network.requests == self._max_requests + 1 and not self.stopped:
+        if self._requests == self._max_requests + 1 and not self.stopped:
             self.gate.spend("requests")
             self.note(f"the page made more than {self._max_requests} requests: the rest were refused")
             self.start(self.stop_scripts())
@@ -291,10 +282,6 @@ class Tab:
         if self._size > self._max_size and not self.truncated:
             self.truncated = True
             self.start(self.send("Page.stopLoading"))
-
-    def _fail(self, params: dict[str, Any]) -> None:
-        if self.document is None or params.get("requestId") != self.document.loader:
-            self._failure = (self._asked, str(params.get("errorText", "")))
 
     def _dismiss(self) -> None:
         self._dialogs += 1

@@ -16,10 +16,9 @@ from .._runtime.deadline import _MIN_TIMEOUT, clamp
 from .._runtime.scope import current_call
 from ..errors import AuthenticationError, TimedOut, Unavailable
 from .guard import Guard
-from .head import HeadBound
-from .lookup import Line
+from .lookup import Line, aresolve, resolve
 from .proxy import AsyncTunnel, Proxy, Tunnel, Way
-from .resolve import aresolve, resolve
+from .stream import HeadBound
 
 _MAX_WAITING = 2**16  # bytes that are kept to be sent together
 _BOTH_WAYS = 2  # SHUT_RDWR

@@ -7,18 +7,19 @@ pytest-httpx and OpenTelemetry at the transport, respx at the connection below i
 
 from __future__ import annotations
 import importlib
+import os
 import re
 import ssl
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.metadata import version
 from json import JSONEncoder
+from pathlib import Path
 from typing import Any, Literal
 
 from .._text.urls import is_web_url, serialize
 from ..errors import ConfigurationError
 from .backend import AsyncGuardedBackend, GuardedBackend
-from .certificates import trusted
 from .guard import Guard
 from .lookup import Line
 from .pool import KEPT, AsyncPool, Pool
@@ -37,6 +38,7 @@ _EMAIL = re.compile(
 )
 _HOME = "https://pypi.org/project/websearch-core"
 MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
+_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # what the HTTP libraries read
 
 
 class DirectClient:
@@ -173,3 +175,28 @@ def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
     """Return the default ``User-Agent``: the servers of pages know the form that browsers use."""
     name = "Mozilla/5.0 (compatible; websearch-core; " if for_pages else f"websearch-core/{_version()} ("
     return f"{name}+{contact or _HOME})"
+
+
+def trusted(library: str, *, trust_env: bool) -> ssl.SSLContext:
+    """Return the certificates that *library* trusts: the same context, until they change.
+
+    With *trust_env*, variables of the environment may name others. A context has no connections and no sessions.
+    """
+    named = [os.environ.get(name, "") for name in _VARIABLES] if trust_env else []
+    paths = (*named, ssl.get_default_verify_paths().openssl_cafile)
+    return _load(library, trust_env, (os.environ.get("SSLKEYLOGFILE"), *map(_describe, paths)))
+
+
+@lru_cache(maxsize=8)
+def _load(library: str, trust_env: bool, _state: tuple[Any, ...]) -> ssl.SSLContext:
+    context: ssl.SSLContext = importlib.import_module(library).create_ssl_context(trust_env=trust_env)
+    return context
+
+
+def _describe(path: str) -> tuple[str, int, int]:
+    """Return the *path* and when it changed, so that renewed certificates are read again."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return path, 0, 0
+    return path, found.st_mtime_ns, found.st_ino

@@ -17,8 +17,8 @@ from .._runtime.scope import current_call, scope
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Request
 from ..flow._redaction import SecretRequest, keys_in, without_keys
-from .head import TOO_LONG
 from .proxy import Proxy
+from .stream import TOO_LONG
 from .system import is_failed_lookup
 
 _LOGGERS = (  # a logger's filter does not see the records of its child loggers

@@ -124,12 +124,6 @@ class Gate:
         self._tasks.add(task := asyncio.ensure_future(self._handle(reader, writer)))
         task.add_done_callback(lambda _: self._finish(task, writer))
 
-    def _is_browser(self, writer: asyncio.StreamWriter) -> bool:
-        if self._user is None:
-            return True
-        near, far = (writer.get_extra_info(name) for name in ("sockname", "peername"))
-        return find_user(near, far) in {self._user, None}
-
     def _finish(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
         """Close a connection, also of a task that was cancelled before it began."""
         self._tasks.discard(task)
@@ -137,7 +131,8 @@ class Gate:
         writer.close()
 
     async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not self._is_browser(writer):
+        near, far = (writer.get_extra_info(name) for name in ("sockname", "peername"))
+        if self._user is not None and find_user(near, far) not in {self._user, None}:
             return  # what a stranger asks for is not charged to the page
         self._open += 1
         try:

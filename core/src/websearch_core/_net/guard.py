@@ -14,6 +14,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TypeAlias
 
 from .._text.urls import Address, Network, Origin, parse_address, parse_holes, serialize, split_url
@@ -133,8 +134,8 @@ class Guard:
             raise _refuse("the host name is an internal one", host, port, scheme)
 
     def judge(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
-        """Return the *addresses* of *host*, in the order to try them, if all of them may be connected to; else raise
-        `UnsafeURL`, whose message does not contain them.
+        """Return the *addresses* of *host*, IPv6 and IPv4 in turn (RFC 8305, section 4), if we may connect to all of
+        them; else raise `UnsafeURL`, whose message does not contain them.
 
         One non-public address refuses the whole name: honest names do not mix. Connecting has no scheme: `check` has
         already refused the URL if *host* and *port* are allowed only with another scheme.
@@ -143,7 +144,8 @@ class Guard:
         named = self._is_origin(host, port)
         if not all(self._may_connect(ip, named) for ip in ips):
             raise _refuse("the address is not a public one", host, port)
-        return _alternate([str(ip) for ip in ips])
+        six, four = ([str(ip) for ip in ips if ip.version == version] for version in (6, 4))
+        return [address for pair in zip_longest(six, four) for address in pair if address]
 
     def _may_connect(self, ip: Address, named: bool) -> bool:
         if _is_forbidden(ip):
@@ -193,11 +195,3 @@ def _find_embedded(ip: Address) -> list[Address]:
 
 def _is_internal(host: str) -> bool:
     return "." not in host or any(host == suffix or host.endswith(f".{suffix}") for suffix in _INTERNAL)
-
-
-def _alternate(addresses: list[str]) -> list[str]:
-    """Alternate the families, IPv6 first, keeping the resolver's order in each (RFC 8305, section 4)."""
-    six = [address for address in addresses if ":" in address]
-    four = [address for address in addresses if ":" not in address]
-    longest = max(len(six), len(four))
-    return [address for turn in range(longest) for address in (*six[turn : turn + 1], *four[turn : turn + 1])]

@@ -1,4 +1,4 @@
-"""Look names up in threads, few enough that one caller cannot starve another.
+"""Look names up in threads, few enough that one caller cannot starve another, and let the guard judge the addresses.
 
 ``getaddrinfo`` cannot be cancelled and takes no timeout, so a name whose server is silent blocks its thread for as long
 as the system waits. A page chooses the names it links to. So each `websearch_core._net.sender.Sender` has one line for
@@ -6,16 +6,23 @@ pages and another for services, each tenant has its own part of a line, and all 
 """
 
 from __future__ import annotations
+import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import TypeAlias
 
+from .._runtime.deadline import clamp, wait_for
 from .._runtime.scope import current_client
 from .._runtime.threads import Threads
-from ..errors import Unavailable
+from .._text.urls import parse_address
+from ..errors import TimedOut, Unavailable
+from .guard import Guard
+from .system import resolve_name
 
 Ask: TypeAlias = Callable[[], Sequence[str]]
 
+_LATE = "the name did not resolve within the time allowed"
 MAX_RUNNING = 16  # look-ups of one tenant in one line
 MAX_WAITING = 256  # look-ups of one tenant in one line
 MAX_THREADS = 256  # for pages, shared by all their lines, and as many again for services
@@ -47,3 +54,38 @@ def _answer(ask: Ask, page: str) -> Sequence[str]:
         failure = Unavailable(f"the host name {page} does not resolve" if page else "the host name does not resolve")
         failure.temporary = False
         raise failure from error
+
+
+def resolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
+    """Resolve *host* in the queue *line*, and let *guard* judge its addresses; None allows all of them.
+
+    That takes at most *timeout* seconds; the deadline limits it, too.
+    """
+    waiting = _look_up(line, guard, host, port)
+    try:
+        return _judge(guard, host, port, wait_for(waiting, clamp(timeout), _LATE))
+    finally:
+        waiting.cancel()  # unless it is there
+
+
+async def aresolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
+    """Do the same as `resolve` off the event loop, where cancellation enforces the deadline."""
+    try:
+        async with asyncio.timeout(timeout):
+            found = await asyncio.wrap_future(_look_up(line, guard, host, port))
+    except TimeoutError as error:
+        raise TimedOut(_LATE) from error
+    return _judge(guard, host, port, found)
+
+
+def _look_up(line: Line, guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]:
+    """Start the look-up of *host*; an address needs none."""
+    if parse_address(host):
+        found: Future[Sequence[str]] = Future()
+        found.set_result([host])
+        return found
+    return line.look_up(partial(guard.resolve if guard else resolve_name, host, port), host if guard else "")
+
+
+def _judge(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:
+    return guard.judge(host, port, addresses) if guard else list(addresses)

@@ -15,7 +15,6 @@ import threading
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -23,13 +22,13 @@ from hashlib import blake2b
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .._runtime.deadline import clamp, in_time, time_left, timeout_left
+from .._runtime.deadline import clamp, in_time, time_left, timeout_left, wait_for
 from .._runtime.forks import start_over_after_fork
 from .._runtime.scope import current_call
 from .._runtime.threads import in_thread
 from .._runtime.turns import Places
 from .._text.urls import find_origin, locate
-from ..errors import BadResponse, InvalidOption, TimedOut
+from ..errors import BadResponse, InvalidOption
 from ..flow import Request, Response
 from ..flow._branches import check_branch
 from ..flow._redaction import keys_in, redact_response
@@ -38,10 +37,9 @@ from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, u
 from .credentials import OriginCredentials
 from .failures import redact_logs, translate_errors
 from .guard import Guard
-from .lookup import FOR_PAGES, FOR_SERVICES, Line
+from .lookup import FOR_PAGES, FOR_SERVICES, Line, aresolve, resolve
 from .pool import OWNER
 from .proxy import Proxies, Proxy
-from .resolve import aresolve, resolve
 from .steps import Steps
 
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
@@ -207,11 +205,7 @@ class Sender:
         branch = current_call().branch
         try:
             with branch.interruptible(answer.cancel) if branch is not None else nullcontext():
-                return answer.result(timeout_left())
-        except FutureTimeout as error:
-            if answer.done():  # the answer is itself a timeout
-                raise
-            raise TimedOut("no answer within the time allowed") from error
+                return wait_for(answer, timeout_left())
         finally:
             answer.cancel()  # unless it is there
 
@@ -347,7 +341,10 @@ def _read_headers(reply: Any) -> dict[str, str]:
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
         name = raw_name.decode("latin-1").lower()
-        value = raw_value.decode() if raw_value.isascii() else _decode_header(raw_value)
+        try:
+            value = raw_value.decode()  # it should be ASCII; what is not is usually UTF-8
+        except UnicodeDecodeError:
+            value = raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 
@@ -375,11 +372,3 @@ def _make_response(request: Request, status: int, headers: Mapping[str, str], bo
         truncated=body.truncated if body else False,
     )
     return redact_response(response, request)
-
-
-def _decode_header(value: bytes) -> str:
-    """Headers should be ASCII; others are usually UTF-8."""
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        return value.decode("latin-1")

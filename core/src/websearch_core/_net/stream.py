@@ -1,4 +1,4 @@
-"""A connection on asyncio, as httpcore wants it.
+"""A connection on asyncio, as httpcore wants it, and a bound on what any connection reads before an answer begins.
 
 httpcore's own goes through anyio, which enters a cancel scope and yields to the loop for every read and write. The
 sender bounds a whole exchange with one timeout, so nothing has to be bounded here, except for the handshake of TLS.
@@ -6,13 +6,37 @@ sender bounds a whole exchange with one timeout, so nothing has to be bounded he
 
 from __future__ import annotations
 import asyncio
+import math
 from typing import Any
-
-from .head import HeadBound
 
 _MAX_WAITING = 2**16  # bytes kept in either direction before the other side has to wait
 _SLICE = 2**14  # bytes read at a time: they may be a thousand tiny parts of an answer, and the loop has other work
 _EXTRA = {"ssl_object": "ssl_object", "client_addr": "sockname", "server_addr": "peername", "socket": "socket"}
+TOO_LONG = "no answer begins"  # the error's text
+
+_MOST = 2**18  # bytes: h11 bounds each interim answer, but not how many there are
+
+
+class HeadBound:
+    """Counts what a stream of *core* (``httpcore`` or ``httpcore2``) reads until the head of an answer ends."""
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+        self._left = math.inf
+
+    def begin(self) -> None:
+        """Note that a request was sent."""
+        self._left = _MOST
+
+    def count(self, size: int) -> None:
+        """Count bytes that were read. Raise `RemoteProtocolError` if there are too many, and still no answer begins."""
+        self._left -= size
+        if self._left < 0:
+            raise self._core.RemoteProtocolError(TOO_LONG)
+
+    def end(self) -> None:
+        """Note that the answer has begun, so that only its reader decides how much is read."""
+        self._left = math.inf
 
 
 class AsyncioBackend:

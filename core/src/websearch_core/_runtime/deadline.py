@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from typing import TypeVar
@@ -35,15 +36,17 @@ def in_time(work: Callable[[], T]) -> T:
     Nothing can interrupt it: past the deadline, it continues in a daemon thread.
     """
     left = time_left()
-    if left == math.inf:
-        return work()
-    done = start_thread(work, "websearch-work")
+    return work() if left == math.inf else wait_for(start_thread(work, "websearch-work"), left)
+
+
+def wait_for(outcome: Future[T], seconds: float | None, late: str = "no answer within the time allowed") -> T:
+    """Wait for an outcome, and return or raise it; after so many seconds, raise `TimedOut` with the words *late*."""
     try:
-        return done.result(left)
+        return outcome.result(seconds)
     except FutureTimeout:
-        if done.done():  # the work itself ended in a timeout
+        if outcome.done():  # the work itself ended in a timeout
             raise
-        raise TimedOut("no answer within the time allowed") from None
+        raise TimedOut(late) from None
 
 
 def time_left() -> float:

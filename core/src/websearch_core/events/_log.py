@@ -76,19 +76,12 @@ def _warn(error: BaseException, provider: str, *, of_page: bool) -> None:
     for cause in error.exceptions if isinstance(error, errors.AllProvidersFailed) else (error,):
         if not isinstance(cause, _FOR_OPERATORS) or (of_page and isinstance(cause, errors.Blocked)):
             continue
-        who = cause.provider or provider
-        if _is_due((who, cause.code)):
+        key, now = (cause.provider or provider, cause.code), time.monotonic()
+        with _warned_lock:
+            is_due = now - _warned.get(key, now - _AGAIN_AFTER) >= _AGAIN_AFTER
+            _warned[key] = now if is_due else _warned[key]
+        if is_due:
             _log.warning("%s%s", cause.summary, _describe_cause(cause))
-
-
-def _is_due(key: tuple[str, str]) -> bool:
-    """Return whether an hour has passed since the last warning."""
-    now = time.monotonic()
-    with _warned_lock:
-        if now - _warned.get(key, now - _AGAIN_AFTER) < _AGAIN_AFTER:
-            return False
-        _warned[key] = now
-        return True
 
 
 def _describe_cause(error: errors.WebSearchError) -> str:

@@ -33,9 +33,8 @@ from .._runtime.threads import in_thread
 from .._text.media_types import parse_media_type
 from .._text.rates import RateLimit, parse_rate_limits
 from ..errors import TimedOut, WebSearchError
-from ._branches import check_branch, gather, wait_for
+from ._branches import ahedge, check_branch, gather, hedge, wait_for
 from ._flights import Flights, SharedAnswer
-from ._hedges import ahedge, hedge
 
 __all__ = [
     "AsyncSend", "Call", "Effect", "Flow", "Gather", "Hedge", "Request", "Response", "Send", "Share", "SharedAnswer",

@@ -183,7 +183,9 @@ class Index:
             chosen = list(ranked.items())[end - query.limit : end]
             pages = [db.execute("SELECT page FROM pages WHERE id = ?", (id_,)).fetchone()[0] for id_, _ in chosen]
             notes += _note_missing(db, matching, query)
-        hits = [self._make_hit(page, score, terms) for page, (_, score) in zip(pages, chosen, strict=True)]
+        hits: list[Hit] = []
+        for page, (_, score) in zip(map(self._parse, pages), chosen, strict=True):
+            hits.append(Hit(page, score, make_snippet(strip_markdown(page.content), terms)))
         return SearchHits(tuple(hits), tuple(notes))
 
     def _remove(self, db: sqlite3.Connection, url: str) -> bool:
@@ -194,10 +196,6 @@ class Index:
         db.execute("INSERT INTO words (words, rowid, title, content) VALUES ('delete', ?, ?, ?)", (row[0], *old))
         db.execute("DELETE FROM pages WHERE id = ?", (row[0],))
         return True
-
-    def _make_hit(self, stored: str, score: float, terms: Sequence[str]) -> Hit:
-        page = self._parse(stored)
-        return Hit(page, score, make_snippet(strip_markdown(page.content), terms))
 
     def _parse(self, stored: str) -> Page:
         try:

@@ -13,10 +13,9 @@ from time import monotonic
 
 from pydantic import SecretStr
 
-from .._runtime.deadline import time_left
+from .._runtime.deadline import time_left, wait_for
 from .._runtime.forks import start_over_after_fork
 from .._runtime.threads import submit
-from ..errors import TimedOut
 from ._environ import is_loop_running
 
 _FRESH = 60.0  # seconds for which a key is given again without reading it
@@ -56,12 +55,7 @@ class Keyrings:
                 reading = submit(place.fetch)
                 self._reads[place] = monotonic(), reading
         left = min(time_left(), _PATIENCE if is_loop_running() else threading.TIMEOUT_MAX)
-        try:
-            return reading.result(left)
-        except TimeoutError:
-            if reading.done():  # the keyring itself has raised it
-                raise
-            raise TimedOut("the keyring has not answered: it may be locked") from None
+        return wait_for(reading, left, "the keyring has not answered: it may be locked")
 
 
 def _is_fresh(began: float, reading: Future[SecretStr | None]) -> bool:

@@ -233,9 +233,15 @@ class _Variable(_Source):
             return self.text
         for name in owner.variables:
             if key := read_variable(name):
-                if is_in_keyring(key):
-                    return _find_place(owner, key, name).read(owner)
-                return _check_key_for(owner, key, name)
+                if not is_in_keyring(key):
+                    return _check_key_for(owner, key, name)
+                try:
+                    place = _Keyring.at(key)
+                except ConfigurationError:  # a ValueError as well
+                    raise
+                except ValueError as error:
+                    raise owner.failed(f"{name}: {error}") from None
+                return place.read(owner)
         raise owner.missing(f"it comes from the environment: set {owner.named}")
 
     def fixed(self) -> str | None:
@@ -302,15 +308,6 @@ class _Keyring(_Source):
             how = f"keyring set {quote(self.place.service)} {quote(self.place.name)}"
             raise owner.missing(f"the keyring has none at {self}: {how}")
         return _check_key_for(owner, key, str(self))
-
-
-def _find_place(owner: _Owner, text: str, what: str) -> _Keyring:
-    try:
-        return _Keyring.at(text)
-    except ConfigurationError:  # a ValueError as well
-        raise
-    except ValueError as error:
-        raise owner.failed(f"{what}: {error}") from None
 
 
 def is_in_keyring(value: Any) -> bool:

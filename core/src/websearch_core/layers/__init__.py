@@ -30,13 +30,12 @@ if TYPE_CHECKING:
     from ._caching.backend import CacheBackend, CacheStats
     from ._fallback import Fallback
     from ._fuse import Fuse
-    from ._rate_limiter import RateLimiter
     from ._relax import Relax
     from ._rerank import Rerank
     from ._retry import Retry
     from ._robots import Robots
     from ._single_flight import SingleFlight
-    from ._throttle import Throttle
+    from ._throttle import RateLimiter, Throttle
 
 __all__ = [
     "Breaker", "Budget", "Cache", "CacheBackend", "CacheStats", "Fallback", "Fuse", "Layer", "ProviderWrapper", "Rank",
@@ -44,24 +43,14 @@ __all__ = [
     "leaves", "no_cache",
 ]  # fmt: skip
 
-_BUILT_IN: Mapping[str, str] = MappingProxyType(
-    {
-        "breaker": "Breaker",
-        "budget": "Budget",
-        "cache": "Cache",
-        "fallback": "Fallback",
-        "fuse": "Fuse",
-        "relax": "Relax",
-        "rerank": "Rerank",
-        "retry": "Retry",
-        "robots": "Robots",
-        "single_flight": "SingleFlight",
-        "throttle": "Throttle",
-    }
-)
+_BUILT_IN: Mapping[str, str] = MappingProxyType({
+    "breaker": "Breaker", "budget": "Budget", "cache": "Cache", "fallback": "Fallback", "fuse": "Fuse",
+    "relax": "Relax", "rerank": "Rerank", "retry": "Retry", "robots": "Robots", "single_flight": "SingleFlight",
+    "throttle": "Throttle",
+})  # fmt: skip
 _HOMES: Mapping[str, str] = MappingProxyType(
     {name: f"_{module}" for module, name in _BUILT_IN.items()}
-    | {"CacheBackend": "_caching.backend", "CacheStats": "_caching.backend", "RateLimiter": "_rate_limiter"}
+    | {"CacheBackend": "_caching.backend", "CacheStats": "_caching.backend", "RateLimiter": "_throttle"}
 )
 _GROUP = "websearch_core.layers"
 

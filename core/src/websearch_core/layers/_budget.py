@@ -18,12 +18,11 @@ from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept, is_held
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
 from ..provider._ports import Provider, Role
-from ._account import Runs
 from ._amounts import MILLION, Amount, Limit, parse_limits
 from ._layer import Layer, ProviderWrapper, Rank, leaves
 from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price, verbs_of
 from ._single_flight import is_free
-from ._usage import UsageFile
+from ._usage import Runs, UsageFile
 
 T = TypeVar("T")
 _Answers: TypeAlias = Sequence[SearchResponse | Page]

@@ -219,15 +219,13 @@ class _CacheProvider(ProviderWrapper[Cache]):
 
     def _save(self, entries: Mapping[str, Entry | None], *, erase: bool = False) -> Flow[None]:
         """Keep *entries*; None for a key keeps what is there, or erases it."""
-        new = {key: (entry, self._find_ttl(entry)) for key, entry in entries.items() if entry or erase}
+        new = {key: (one, self._find_ttl(one) if one else 1.0) for key, one in entries.items() if one or erase}
         if new:
             with suppress(TimedOut):  # the answer is there, even if there is no more time to keep it
                 yield from self._use(self._store.save, new)
 
-    def _find_ttl(self, entry: Entry | None) -> float:
+    def _find_ttl(self, entry: Entry) -> float:
         """Return for how many seconds to keep *entry*: while it may be given, read on in, or asked about."""
-        if entry is None:
-            return 1.0
         fresh, stale = self._find_bounds(entry)
         if entry.is_brief:
             return fresh

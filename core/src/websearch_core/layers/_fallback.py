@@ -13,7 +13,7 @@ from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import MORE_HIDDEN, is_empty
 from ..provider._ports import Provider, helps_after
-from ._hedging import Hedging, parse_hedge
+from ._bucket import Hedging, parse_hedge
 from ._layer import Layer, ProviderGroup, Rank, address, check_numbers, leaves, read_many, reader, searcher
 from ._single_flight import is_free
 from ._trail import MostlyHidden, NothingFound, Trail, Turn

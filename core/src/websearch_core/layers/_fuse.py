@@ -80,9 +80,12 @@ class _FuseProvider(ProviderGroup[Fuse]):
             asked: Sequence[_Attempt] = yield Gather(asks, limit=len(asks))
         answers = [one.found for one in asked if isinstance(one.found, Answer)]
         failures = [one.found for one in asked if isinstance(one.found, WebSearchError)]
-        if fatal := _find_fatal(failures, alone=not answers):
-            raise fatal
+        for failure in failures:
+            if not isinstance(failure, _SKIPPED):
+                raise failure
         if not answers:
+            if all(isinstance(one, BudgetExceeded) for one in failures):
+                raise failures[0]
             reasons = "; ".join(failure.summary for failure in failures)
             raise AllProvidersFailed(f"every provider failed: {reasons}", failures)
         merged = merge_answers(answers, self.layer.k)
@@ -120,14 +123,6 @@ def _find_engines(provider: Provider, result: SearchResult) -> tuple[str, ...]:
     leaf = next((leaf for leaf in leaves(provider) if leaf.name == name), None)
     find_engines: Any = getattr(leaf, "find_engines", None)
     return tuple(find_engines(result) if find_engines else ()) or (name,)
-
-
-def _find_fatal(failures: Sequence[WebSearchError], *, alone: bool) -> WebSearchError | None:
-    """Return the failure that ends the search although others may have answered, or None."""
-    for failure in failures:
-        if not isinstance(failure, _SKIPPED):
-            return failure
-    return failures[0] if alone and all(isinstance(one, BudgetExceeded) for one in failures) else None
 
 
 def _describe_absence(name: str, failure: WebSearchError) -> str:

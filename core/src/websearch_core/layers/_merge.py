@@ -6,7 +6,7 @@ found it. Only ranks count, since the scores of different services cannot be com
 
 from __future__ import annotations
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -59,16 +59,22 @@ def merge_answers(answers: Sequence[Answer], k: float) -> SearchResponse:
     responses = [answer.response for answer in answers]
     costs = [response.cost for response in responses if response.cost is not None]
     ids = [(answer.name, answer.response.request_id) for answer in answers if answer.response.request_id]
+    suggestions: dict[str, str] = {}
+    for text in (text for one in responses for text in one.suggestions):
+        suggestions.setdefault(text.casefold(), text)
+    notes = [
+        note if not several or note.startswith(one.name) else f"{one.name}: {note}"
+        for one in answers
+        for note in one.response.notes
+    ]
     merged = SearchResponse(
         query=responses[0].query,
         results=merge_results(answers, k),
         provider="+".join(answer.name for answer in answers),
         answer=_merge_texts(answers),
         images=_merge_images(responses),
-        suggestions=_distinct((text for one in responses for text in one.suggestions), str.casefold),
-        notes=tuple(
-            dict.fromkeys(_attribute(note, one.name, several) for one in answers for note in one.response.notes)
-        ),
+        suggestions=tuple(suggestions.values()),
+        notes=tuple(dict.fromkeys(notes)),
         request_id=", ".join(f"{name}={value}" if several else value for name, value in ids) or None,
         cost=math.fsum(costs) if costs else None,
         usage={
@@ -159,14 +165,3 @@ def _merge_images(responses: Iterable[SearchResponse]) -> tuple[Image, ...]:
                 more = {"description": before.description or image.description}
                 images[image.url] = before.model_copy(update={**more, "page_url": before.page_url or image.page_url})
     return tuple(images.values())
-
-
-def _distinct(texts: Iterable[str], key: Callable[[str], str]) -> tuple[str, ...]:
-    kept: dict[str, str] = {}
-    for text in texts:
-        kept.setdefault(key(text), text)
-    return tuple(kept.values())
-
-
-def _attribute(note: str, name: str, several: bool) -> str:
-    return note if not several or note.startswith(name) else f"{name}: {note}"

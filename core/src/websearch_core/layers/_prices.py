@@ -9,8 +9,7 @@ from typing import Any, TypeAlias, get_args
 
 from ..errors import ConfigurationError
 from ..models import Page, SearchResponse
-from ..provider._ports import Provider, Role, can, needs_network, opens_pages
-from ..provider._service import Price, Service
+from ..provider._ports import Price, Provider, Role, Service, can, needs_network, opens_pages
 from ._amounts import MILLION, Amount, Unit, format_amount, in_millionths, parse_price, split_texts
 
 Prices: TypeAlias = Mapping[str, str | Sequence[str]]

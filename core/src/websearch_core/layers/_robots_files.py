@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urljoin
 
 from .._runtime.deadline import time_limit
@@ -64,11 +64,6 @@ class Rules:
 _Site: TypeAlias = tuple[Caller, Origin]  # a caller with another policy, or other certificates, may get another file
 
 
-class _Entry(NamedTuple):
-    rules: Rules
-    expires: float
-
-
 class RobotsFiles:
     """The robots.txt of sites, each fetched once for all who need it at the same time, and kept for a time.
 
@@ -79,7 +74,7 @@ class RobotsFiles:
         self._user_agent, self._max_age = user_agent, max_age
         self._flights = Flights()
         self._lock = threading.Lock()
-        self._kept: OrderedDict[_Site, _Entry] = OrderedDict()
+        self._kept: OrderedDict[_Site, tuple[Rules, float]] = OrderedDict()  # with when each expires
         self._size = 0
 
     def read(self, reader: PageReader, url: str) -> Flow[Page]:
@@ -120,18 +115,17 @@ class RobotsFiles:
         assert origin is not None
         site = current_call().caller, origin
         with self._lock:
-            kept = self._kept.get(site)
-        if kept is not None and time.monotonic() < kept.expires:
-            return kept.rules
+            rules, expires = self._kept.get(site, (None, 0.0))
+        if rules is not None and time.monotonic() < expires:
+            return rules
         named = {name: value for name, value in (headers or {}).items() if name.lower() == "user-agent"}
         try:
             shared: SharedAnswer = yield Share(self._flights, site, lambda: self._fetch(site, url, named))
         except ServiceError:
-            if kept is None:
+            if rules is None:
                 raise
-            return kept.rules
-        rules: Rules = shared.value
-        return rules
+            return rules
+        return shared.value  # type: ignore[no-any-return]
 
     def _perform(self, effect: Request | Call) -> Flow[Any]:
         if isinstance(effect, Request) and effect.guarded and not isinstance(effect, Auxiliary):
@@ -156,14 +150,16 @@ class RobotsFiles:
                 f"the site answers {response.status} for its robots.txt, so the page is not read",
                 status=response.status,
             )
-        text = _decode(response) if 200 <= response.status < 300 else ""
+        text = response.content.decode("utf-8", "replace") if 200 <= response.status < 300 else ""
+        if response.truncated:  # the line that the limit cut would mean something else
+            text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
         stated = _MAX_AGE.search(response.headers.get("cache-control", ""))
         age = min(max(float(stated[1]), _MIN_AGE), self._max_age) if stated else self._max_age
         parse = partial(Rules, text, self._user_agent)
         rules: Rules = parse() if len(text) <= _PROMPT else (yield AuxiliaryCall(parse))
         with self._lock:
             self._drop(site)
-            self._kept[site] = _Entry(rules, time.monotonic() + age)
+            self._kept[site] = rules, time.monotonic() + age
             self._size += 1000 + rules.size
             while self._size > _MAX_KEPT and len(self._kept) > 1:
                 self._drop(next(iter(self._kept)))
@@ -171,7 +167,7 @@ class RobotsFiles:
 
     def _drop(self, site: _Site) -> None:
         if (old := self._kept.pop(site, None)) is not None:
-            self._size -= 1000 + old.rules.size
+            self._size -= 1000 + old[0].size
 
 
 def _ask(url: str, headers: Mapping[str, str], hop: int) -> Flow[Response]:
@@ -195,9 +191,3 @@ def _join(base: str, location: str) -> str:
     if not is_web_url(there):
         raise BadResponse("the site's robots.txt redirects to an invalid URL")
     return there
-
-
-def _decode(response: Response) -> str:
-    """Return the text without the line that the limit cut, which would mean something else."""
-    text = response.content.decode("utf-8", "replace")
-    return text[: max(text.rfind("\n"), text.rfind("\r")) + 1] if response.truncated else text

@@ -127,17 +127,8 @@ class SharedPace(Pace):
 
     is_shared = True
 
-    def __init__(
-        self,
-        shared: SharedLimits,
-        key: Callable[[], str],
-        interval: float,
-        concurrent: int | None,
-        burst: int = 1,
-        *,
-        slow_start: bool = False,
-    ) -> None:
-        super().__init__(interval, concurrent, burst, slow_start=slow_start)
+    def __init__(self, shared: SharedLimits, key: Callable[[], str], *limits: Any, slow_start: bool = False) -> None:
+        super().__init__(*limits, slow_start=slow_start)
         self._shared, self._key = shared, key
         self._leases: dict[Ticket, tuple[str, str]] = {}
 
@@ -176,19 +167,14 @@ class SharedPace(Pace):
         _in_background(lambda: self._shared.start_rest(self._key(), endpoint, seconds))
 
 
-def make_pace(
-    shared: SharedLimits | None,
-    key: Callable[[], str],
-    interval: float,
-    concurrent: int | None,
-    burst: int = 1,
-    *,
-    slow_start: bool = False,
-) -> Pace:
-    """Return a queue for this process, or one that is *shared* with others under the name that *key* returns."""
+def make_pace(shared: SharedLimits | None, key: Callable[[], str], *limits: Any, slow_start: bool = False) -> Pace:
+    """Return a queue for this process, or one that is *shared* with others under the name that *key* returns.
+
+    The *limits* are those that `Pace` takes.
+    """
     if shared is None:
-        return Pace(interval, concurrent, burst, slow_start=slow_start)
-    return SharedPace(shared, key, interval, concurrent, burst, slow_start=slow_start)
+        return Pace(*limits, slow_start=slow_start)
+    return SharedPace(shared, key, *limits, slow_start=slow_start)
 
 
 def _in_background(work: Callable[..., None], *arguments: Any) -> None:

@@ -21,7 +21,9 @@ class Stack:
     def __init__(
         self, given: Sequence[Layer] | None, default: Sequence[Layer] = (), for_several: Sequence[Layer] = ()
     ) -> None:
-        self._given = [_check(layer) for layer in _as_sequence(given)]
+        if given is not None and not isinstance(given, list | tuple):
+            raise ConfigurationError(f"layers: give a list of layers, not {type(given).__name__}")
+        self._given = [_check(layer) for layer in given or ()]
         self._default = self._keep(default) if given is not None else []
         self._for_several = self._keep(for_several) if given is not None else []
         layers = (*self._given, *self._default, *self._for_several)
@@ -50,7 +52,8 @@ class Stack:
         return chain
 
     def _keep(self, default: Sequence[Layer]) -> list[Layer]:
-        return [layer for layer in default if not any(_replaces(given, layer) for given in self._given)]
+        kinds, ranks = {type(layer) for layer in self._given}, {layer.rank for layer in self._given} - {Rank.OUTERMOST}
+        return [layer for layer in default if type(layer) not in kinds and layer.rank not in ranks]
 
     def _wrap_each(self, provider: Provider, role: Role, default: Sequence[Layer]) -> Provider:
         for layer in _sort_outwards([*self._given, *([] if held(provider) else default)]):
@@ -96,18 +99,6 @@ def set_options(layer: Any) -> dict[str, Any]:
 
 def _sort_outwards(layers: Sequence[Layer]) -> list[Layer]:
     return sorted(layers, key=lambda layer: layer.rank)
-
-
-def _replaces(given: Layer, default: Layer) -> bool:
-    return type(given) is type(default) or given.rank == default.rank != Rank.OUTERMOST
-
-
-def _as_sequence(layers: Sequence[Layer] | None) -> Sequence[Layer]:
-    if layers is None:
-        return ()
-    if not isinstance(layers, list | tuple):
-        raise ConfigurationError(f"layers: give a list of layers, not {type(layers).__name__}")
-    return layers
 
 
 def _check(layer: object) -> Layer:

@@ -1,15 +1,18 @@
 """Send no faster than a service allows."""
 
 from __future__ import annotations
+import inspect
 import math
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 from .._runtime.deadline import time_left, waiting_for_turn
 from .._runtime.interrupts import releasing
 from .._runtime.scope import Deadline, current_call, scope
+from .._text.urls import find_host, parse_address
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
 from ..flow import Call, Flow, Request, Response, Sleep
@@ -17,11 +20,9 @@ from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import destinations, is_vendor
 from ..provider._ports import Provider, needs_network, opens_pages
-from ._hosts import Hosts
 from ._identity import Identity
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves
 from ._pace import DAY, STEP, Pace, Ticket
-from ._rate_limiter import RateLimiter, check_limiter, wait_for
 from ._shared_pace import SharedLimits, make_pace
 
 T = TypeVar("T")
@@ -30,6 +31,10 @@ _LONGEST_REQUEST = 60.0  # seconds; then one that no deadline ends is taken for 
 _LONGEST_HOST_REST = 10.0  # seconds; a host that asks for a longer one is not waited for
 _TOO_MANY = 429
 _BUSY = {_TOO_MANY, 503}  # what `Retry-After` of a host is believed with
+_CONCURRENT = 4  # requests at a time
+_INTERVAL = 0.2  # seconds
+_BURST = 10  # requests: a page with its redirects and a robots.txt, or the first pages of a batch, do not wait
+_MANY = 1000  # hosts; then those are forgotten that nobody has asked for a while
 
 
 @dataclass(frozen=True)
@@ -86,8 +91,15 @@ class Throttle(Layer):
         for name in ("requests_per_second", "host_requests_per_second"):
             if getattr(self, name) == 0:
                 raise ConfigurationError(f"Throttle: {name}: must be more than 0")
-        if self.rate_limiter is not None:
-            check_limiter(self.rate_limiter)
+        acquire = getattr(self.rate_limiter, "acquire", None)
+        if self.rate_limiter is not None and (isinstance(self.rate_limiter, type) or not callable(acquire)):
+            raise ConfigurationError(
+                "rate_limiter: must be an object with a method acquire(), such as a BaseRateLimiter"
+            )
+        if inspect.iscoroutinefunction(acquire):
+            raise ConfigurationError(
+                "rate_limiter: acquire is an async def, and must block; aacquire is for async calls"
+            )
 
     @classmethod
     def of(cls, short: Any, /) -> Self:
@@ -223,3 +235,60 @@ def _is_public(provider: Provider) -> bool:
     if not is_dataclass(provider) or not any(one.name == "base_url" for one in fields(provider)):
         return True
     return is_vendor(provider)
+
+
+class RateLimiter(Protocol):
+    """Says when the next request may be sent.
+
+    The ``BaseRateLimiter`` of ``langchain_core.rate_limiters`` and that of ``llama_index.core.rate_limiter`` are ones.
+    Async calls await ``aacquire`` or ``async_acquire`` if it has one of them.
+    """
+
+    def acquire(self) -> Any:
+        """Block until one request may be sent; return False if it may not."""
+        ...
+
+
+def wait_for(limiter: RateLimiter, provider: str) -> Flow[None]:
+    """Wait until *limiter* lets a request through; if it does not, that is `RateLimited`."""
+    asynchronous = getattr(limiter, "aacquire", None) or getattr(limiter, "async_acquire", None)
+    admitted = yield AuxiliaryCall.either(limiter.acquire, asynchronous)
+    if admitted is False:
+        raise RateLimited(f"{provider} request not sent: the rate limiter does not let it through", provider=provider)
+
+
+class Hosts:
+    """The queues of the hosts of pages, *shared* with other processes or not. None is the default: 5 requests per
+    second once some have begun together, and 4 at a time.
+    """
+
+    def __init__(
+        self, requests_per_second: float | None, concurrent: int | None, shared: SharedLimits | None = None
+    ) -> None:
+        self._requests_per_second, self._concurrent, self.shared = requests_per_second, concurrent, shared
+        self._paces: dict[str, Pace] = {}
+        self._many = _MANY
+        self._lock = threading.Lock()
+
+    def find(self, url: str) -> Pace:
+        """Return the queue of the host of *url*."""
+        host = find_host(url)
+        with self._lock:
+            if host not in self._paces:
+                if len(self._paces) >= self._many:
+                    self._paces = {name: pace for name, pace in self._paces.items() if not pace.is_idle}
+                    self._many = max(_MANY, 2 * len(self._paces))
+                self._paces[host] = make_pace(self.shared, partial(str, host), *self._limits(host))
+            return self._paces[host]
+
+    def _limits(self, host: str) -> tuple[float, int | None, int]:
+        """Return interval, number at a time and burst: none by default for a host that only ``internal`` can open."""
+        own = _is_own(host)
+        rate = self._requests_per_second or (math.inf if own else 1 / _INTERVAL)
+        return 1 / rate, self._concurrent or (None if own else _CONCURRENT), _BURST
+
+
+def _is_own(host: str) -> bool:
+    name = host if parse_address(host) else host.rpartition(":")[0] or host
+    address = parse_address(name)
+    return name == "localhost" or name.endswith(".localhost") or (address is not None and not address.is_global)

@@ -77,12 +77,12 @@ class Trail(Generic[A]):
     def skip(self, provider: Provider) -> None:
         """Add that a provider was not asked, because it cannot help."""
         self._skipped = True
-        self._outcomes.append(Outcome.of_skipped(provider.name))
+        self._outcomes.append(Outcome(provider=provider.name, status="skipped", seconds=0))
 
     def add(self, turn: Turn[A]) -> None:
         name, end, seconds = turn.provider.name, turn.end, turn.measure()
         if end is None:
-            self._outcomes.append(Outcome.of_loser(name, seconds))
+            self._outcomes.append(Outcome(provider=name, status="cancelled", seconds=round(seconds, 3)))
             self._words.extend([f"{name} had not answered after {turn.late_after:.1f} s"] if turn.late_after else [])
         elif isinstance(end, NothingFound):
             self._empty.append(end.answer)  # type: ignore[arg-type]  # of this chain

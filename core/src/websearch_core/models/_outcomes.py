@@ -61,16 +61,6 @@ class Outcome(BaseModel):
         status = known[0] if known else "failed"
         return cls(provider=provider, status=status, seconds=round(seconds, 3), code=error.code)
 
-    @classmethod
-    def of_skipped(cls, provider: str) -> Outcome:
-        """Return the outcome for a provider that was not asked, because it could not help."""
-        return cls(provider=provider, status="skipped", seconds=0)
-
-    @classmethod
-    def of_loser(cls, provider: str, seconds: float) -> Outcome:
-        """Return the outcome for a provider that was cancelled, because another one answered first."""
-        return cls(provider=provider, status="cancelled", seconds=round(seconds, 3))
-
 
 def find_outcomes(answer: SearchResponse | Page, provider: str, seconds: float) -> tuple[Outcome, ...]:
     """Return the outcomes of *answer*; without any, one for the only *provider*, which took *seconds*."""

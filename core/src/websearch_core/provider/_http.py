@@ -40,14 +40,10 @@ Meanings = Mapping[int, type[ServiceError]]
 Kinds = Mapping[str, type[ServiceError]]
 
 _MEANINGS: Meanings = {
-    400: BadRequest,
-    401: AuthenticationError,
+    **dict.fromkeys((400, 413, 414, 422), BadRequest),
+    **dict.fromkeys((401, 403), AuthenticationError),
     402: QuotaExhausted,
-    403: AuthenticationError,
     408: TimedOut,
-    413: BadRequest,
-    414: BadRequest,
-    422: BadRequest,
     429: RateLimited,
 }
 _NAMED_TYPES = frozenset({"application/xml", "text/html", "text/plain", "text/xml"})  # an error may name them
@@ -55,18 +51,7 @@ _NUMBER = r"\s*-?[0-9]{1,18}(\.[0-9]{1,18})?\s*"
 _MAX_DETAIL_LENGTH = 200
 _MAX_UNITS = 20
 _DAY = 86_400.0
-_MESSAGES = (
-    "message",
-    "msg",
-    "detail",
-    "error_message",
-    "error_description",
-    "error",
-    "errors",
-    "title",
-    "reason",
-    "info",
-)
+_MESSAGES = tuple("message msg detail error_message error_description error errors title reason info".split())
 _FAILED = {"error", "fail", "failed", "failure"}
 _MOST_NESTED = 4
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}

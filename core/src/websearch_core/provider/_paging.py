@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 from .._text.urls import find_page
 from ..errors import ServiceError, UnsupportedOption
 from ..flow import Flow
 from ..models import SearchQuery, SearchResponse, SearchResult
+from ._http import check_options
 from ._ports import Limits, Provider
 from ._results import in_domains
 
 # Takes the number of a page, from 0, and its size; returns what is on it, and whether there is another one.
 PageFlow: TypeAlias = Callable[[int, int], Flow[tuple[SearchResponse, bool]]]
+P = TypeVar("P")  # a provider, whose class is not complete yet where a method is decorated
 
 _MAX_REQUESTS = 10
+
+
+def page_by_page(
+    fetch: Callable[[P, SearchQuery, int, int], Flow[tuple[SearchResponse, bool]]],
+) -> Callable[[P, SearchQuery], Flow[SearchResponse]]:
+    """Make the method ``search`` of one that fetches a single page of results, for `check_options` and `collect_pages`.
+
+    Args:
+        fetch: Takes the query, the number of a page, from 0, and how many results it has; a flow that returns the
+            response, and whether there is another page.
+    """
+
+    def search(provider: Any, query: SearchQuery, /) -> Flow[SearchResponse]:
+        check_options(query, provider)
+        return (yield from collect_pages(query, provider, partial(fetch, provider, query)))
+
+    search.__doc__, search.__qualname__ = fetch.__doc__, fetch.__qualname__
+    return search
 
 
 def collect_pages(

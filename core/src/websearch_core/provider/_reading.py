@@ -34,26 +34,20 @@ _STATUSES: Mapping[type[ServiceError], tuple[int, ...]] = {
     TimedOut: (408, 504, 522, 524),
 }
 _KINDS = {status: kind for kind, statuses in _STATUSES.items() for status in statuses}
-_HINTS: Mapping[int, str] = MappingProxyType(
-    {
-        401: "it needs a login",
-        402: "it needs payment",
-        403: "its site refuses programs, or everybody",
-        407: "it needs a login",
-        418: "its site refuses programs",
-        451: "it is withheld for legal reasons",
-        999: "its site refuses programs",
-    }
-)
-_CAUSES: Mapping[type[ServiceError], str] = MappingProxyType(
-    {
-        PageNotFound: "the page does not exist",
-        Blocked: "the page refuses to be read",
-        TimedOut: "the page did not answer in time",
-        TooLarge: "the page is too large",
-        UnsupportedContent: "the page is of a kind that it cannot turn into text",
-    }
-)
+_HINTS = {
+    **dict.fromkeys((401, 407), "it needs a login"),
+    402: "it needs payment",
+    403: "its site refuses programs, or everybody",
+    **dict.fromkeys((418, 999), "its site refuses programs"),
+    451: "it is withheld for legal reasons",
+}
+_CAUSES: Mapping[type[ServiceError], str] = {
+    PageNotFound: "the page does not exist",
+    Blocked: "the page refuses to be read",
+    TimedOut: "the page did not answer in time",
+    TooLarge: "the page is too large",
+    UnsupportedContent: "the page is of a kind that it cannot turn into text",
+}
 _MAX_TITLE = 300
 _MAX_DESCRIPTION = 1000
 
@@ -146,8 +140,8 @@ def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list
     return known
 
 
-def read_alone(reader: BatchReader, url: str) -> Flow[Page]:
-    """Read one page with a reader of many, for its method ``read``; raises its error."""
+def read_alone(reader: BatchReader, url: str, /) -> Flow[Page]:
+    """Read the page at *url*, as Markdown: the method ``read`` of a reader of many."""
     (page,) = yield from reader.read_many([url])
     if isinstance(page, WebSearchError):
         raise page

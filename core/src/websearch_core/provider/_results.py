@@ -187,14 +187,15 @@ def _cut(text: str, length: int) -> str:
 
 def _finder(getter: Getter) -> Callable[[Mapping[str, Any]], Any]:
     if isinstance(getter, str):
-        return partial(_follow, getter.split("."))
+        return partial(follow, getter.split("."))
     if not isinstance(getter, tuple):
         return getter
     finders = [_finder(one) for one in getter]
     return lambda item: next(filter(None, (find(item) for find in finders)), None)
 
 
-def _follow(path: list[str], item: Any) -> Any:
+def follow(path: list[str], item: Any) -> Any:
+    """Return what is at a path of keys."""
     for key in path:
         item = as_object(item).get(key)
     return item

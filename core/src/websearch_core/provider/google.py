@@ -6,24 +6,17 @@ from typing import Any
 
 from ..errors import UnsupportedOption
 from ..flow import Flow
-from ..models import Image, SearchQuery, SearchResponse, SearchResult
+from ..models import SearchQuery, SearchResponse, SearchResult
 from ._http import as_object, as_objects, as_text, check_options, drop_none, parse_usage
 from ._languages import codes, find_country, find_language
 from ._paging import collect_pages
 from ._ports import Provider
-from ._results import parse_results, plain_text
+from ._results import parse_images, parse_results, plain_text
 
 __all__ = [
-    "GOOGLE_LANGUAGES",
-    "GOOGLE_RESULT_LANGUAGES",
-    "find_google",
-    "google_answer",
-    "google_authors",
-    "google_filters",
-    "google_period",
-    "google_years",
-    "search_google",
-]
+    "GOOGLE_LANGUAGES", "GOOGLE_RESULT_LANGUAGES", "find_google", "google_answer", "google_authors", "google_filters",
+    "google_period", "google_years", "search_google",
+]  # fmt: skip
 
 # https://developers.google.com/custom-search/docs/json_api_reference#interface-languages
 GOOGLE_LANGUAGES = codes("""
@@ -104,7 +97,7 @@ def search_google(
     provider: Provider,
     ask: Callable[[SearchQuery, str, int], Flow[dict[str, Any]]],
     find_items: Callable[[dict[str, Any], str], tuple[Any, bool | None]],
-    find_images: Callable[[dict[str, Any]], tuple[Image, ...]],
+    images: tuple[str, str, str],
 ) -> Flow[SearchResponse]:
     """Search Google, page by page until the limit is reached; if the query wants images, they are a search of their
     own.
@@ -115,7 +108,7 @@ def search_google(
         ask: Takes the query, its topic or ``images``, and the number of a page, from 0; returns the service's answer.
         find_items: Takes an answer and the topic; returns the list of results in it, and whether there is another page.
             None: if the page is full.
-        find_images: Takes the answer to a search for images.
+        images: Where they are in the answer to a search for images, and in each of them its URL and that of its page.
     """
     check_options(query, provider)
     pictures = (yield from ask(query, "images", 0)) if query.images else {}
@@ -146,4 +139,6 @@ def search_google(
     found = yield from collect_pages(query, provider, fetch, fixed=True)
     usage = parse_usage(pictures, credits="credits")
     total = {unit: found.usage.get(unit, 0) + usage.get(unit, 0) for unit in found.usage | usage}
-    return found.model_copy(update={"images": find_images(pictures)[: query.limit], "usage": total})
+    items, url, page_url = images
+    shown = parse_images(pictures.get(items), url=url, description="title", page_url=page_url)
+    return found.model_copy(update={"images": shown[: query.limit], "usage": total})

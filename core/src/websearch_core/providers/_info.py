@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .._registry import known, provider_class
 from ..errors import ConfigurationError, MissingKey, UnknownProvider
 from ..provider._declare import environment, field_notes, is_secret
-from ..provider._ports import Limits, can
-from ..provider._service import Service
+from ..provider._ports import Limits, Service, can
 
 if TYPE_CHECKING:
     from ..provider._ports import Role

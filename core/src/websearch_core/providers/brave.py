@@ -38,10 +38,7 @@ class Brave:
 
     name = "brave"
     label = "Brave Search"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
-        "topic", "images", "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "topic", "images", "page"}
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=20, results=200, query_length=400, query_words=50)
     countries: ClassVar[Mapping[str, str]] = kit.codes(
         "AR AU AT BE BR CA CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE CH TR TW US ZA"

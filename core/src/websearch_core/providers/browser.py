@@ -22,10 +22,9 @@ from websearch_core.provider._obstacles import needs_scripts
 from websearch_core.provider._reading import complete_page, parse_response
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
 
-from .._browser.capture import Capture
 from .._browser.find import find_browser
 from .._browser.launch import Launch
-from .._browser.render import Rendered, Renderer
+from .._browser.render import Capture, Rendered, Renderer
 from .._runtime.scope import Choices, current_call
 from .._text.media_types import HTML
 from ..errors import ConfigurationError

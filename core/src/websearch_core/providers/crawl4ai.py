@@ -17,8 +17,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
-from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser, ServiceError
-from websearch_core.provider._http import bearer, find_kind, unexpected_format
+from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser
+from websearch_core.provider._http import bearer, unexpected_format
 from websearch_core.provider._reading import as_links
 
 from .._browser.crawler import MISSING, Crawler
@@ -71,7 +71,7 @@ class Crawl4ai:
         if problem := self.problem():
             raise ConfigurationError(problem)
         response: kit.Response = yield self._ask_server(url) if self.base_url else self._ask_library(url)
-        body = kit.decode(response, self, verb="read", kind=_kind)
+        body = kit.decode(response, self, verb="read", kind={"anti-bot": Blocked})
         result = next(iter(kit.as_objects(body.get("results"))), None)
         if result is None:
             raise unexpected_format(self.name, "read")
@@ -117,11 +117,6 @@ class Crawl4ai:
             truncated=cut,
             notes=(f"crawl4ai: the page is longer than {self.max_length} characters",) if cut else (),
         )
-
-
-def _kind(body: Any) -> type[ServiceError] | None:
-    """Return what a failure of the server means for the page: it answers 500 if it could not read the only page."""
-    return find_kind(kit.as_object(body).get("detail"), {"anti-bot": Blocked})
 
 
 def _links(value: Any) -> tuple[str, ...]:

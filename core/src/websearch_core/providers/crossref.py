@@ -45,28 +45,24 @@ class Crossref:
     api_key: Annotated[kit.Key | None, kit.Env("CROSSREF_API_KEY")] = None
     base_url: kit.BaseUrl = "https://api.crossref.org"
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kit.check_options(query, self)
-
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            response = yield self._request(query, number * size, size)
-            message = kit.as_object(kit.decode(response, self).get("message"))
-            results = kit.parse_results(
-                message.get("items"),
-                self.name,
-                title=_title,
-                url=_url,
-                snippet=_snippet,
-                published=_published,
-                author=_authors,
-                markup="html",
-            )
-            total = message.get("total-results")
-            more = isinstance(total, int) and (number + 1) * size < total
-            return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=message), more
-
-        return (yield from kit.collect_pages(query, self, fetch))
+        response = yield self._request(query, number * size, size)
+        message = kit.as_object(kit.decode(response, self).get("message"))
+        results = kit.parse_results(
+            message.get("items"),
+            self.name,
+            title=_title,
+            url=_url,
+            snippet=_snippet,
+            published=_published,
+            author=_authors,
+            markup="html",
+        )
+        total = message.get("total-results")
+        more = isinstance(total, int) and (number + 1) * size < total
+        return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=message), more
 
     def _request(self, query: kit.SearchQuery, offset: int, rows: int) -> kit.Request:
         first, last = kit.date_range(query)

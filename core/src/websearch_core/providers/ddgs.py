@@ -17,15 +17,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from websearch_core import errors
 from websearch_core import provider as kit
-from websearch_core.errors import (
-    ConfigurationError,
-    RateLimited,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    UnsupportedOption,
-)
 from websearch_core.flow import Call
 from websearch_core.provider._http import redact
 
@@ -144,7 +137,7 @@ class Ddgs:
         if not left:
             options = sorted(query.requested() & self.options)
             message = "ddgs: none of its engines knows all of these options"
-            raise UnsupportedOption(message, options=options, provider=self.name)
+            raise errors.UnsupportedOption(message, options=options, provider=self.name)
         return ",".join(sorted(left))
 
     def _ask(self, kind: str, query: kit.SearchQuery, options: dict[str, Any]) -> kit.Flow[list[dict[str, Any]]]:
@@ -156,7 +149,7 @@ class Ddgs:
             words = redact(str(failure), self)
             message = f"ddgs search failed: {failure.kind.code.replace('_', ' ')}"
             error = failure.kind(message, provider=self.name, detail=words)
-            error.temporary = failure.kind is TimedOut  # engines that refuse should not be asked again at once
+            error.temporary = failure.kind is errors.TimedOut  # engines that refuse should not be asked again at once
             raise error from None  # the library's messages may contain the password of the proxy
         return found
 
@@ -164,7 +157,7 @@ class Ddgs:
 class _Failed(Exception):
     """What the library raised, and which of our errors that is."""
 
-    def __init__(self, kind: type[ServiceError], words: object) -> None:
+    def __init__(self, kind: type[errors.ServiceError], words: object) -> None:
         super().__init__(str(words))
         self.kind = kind
 
@@ -181,25 +174,27 @@ def _search(kind: str, words: str, options: dict[str, Any], client: dict[str, An
         )
         from primp import BuilderError  # pyright: ignore[reportMissingImports]
     except ImportError as error:
-        raise ConfigurationError(_MISSING) from error
+        raise errors.ConfigurationError(_MISSING) from error
     known = ENGINES.get(kind, {})
     named = {name.strip() for name in str(options.get("backend", "auto")).split(",")}
     if unknown := sorted(named - {"auto", "all", *known}):  # the library would use all engines instead
-        raise ConfigurationError(f"ddgs has no engine {', '.join(unknown)} for this; it has {', '.join(sorted(known))}")
+        raise errors.ConfigurationError(
+            f"ddgs has no engine {', '.join(unknown)} for this; it has {', '.join(sorted(known))}"
+        )
     try:
         found: list[dict[str, Any]] = getattr(DDGS(**client), kind)(words, **options)
     except TimeoutException as error:
-        raise _Failed(TimedOut, error) from None
+        raise _Failed(errors.TimedOut, error) from None
     except RatelimitException as error:
-        raise _Failed(RateLimited, error) from None
+        raise _Failed(errors.RateLimited, error) from None
     except DDGSException as error:
         if str(error) == "No results found.":
             return []
-        raise _Failed(Unavailable, error) from None
+        raise _Failed(errors.Unavailable, error) from None
     except BuilderError:
-        raise ConfigurationError("ddgs: proxy or ca_file cannot be used") from None
+        raise errors.ConfigurationError("ddgs: proxy or ca_file cannot be used") from None
     except Exception as error:  # noqa: BLE001 - the engines parse pages that change
-        raise _Failed(Unavailable, type(error).__name__) from None
+        raise _Failed(errors.Unavailable, type(error).__name__) from None
     return found
 
 
@@ -209,6 +204,6 @@ def _region(query: kit.SearchQuery) -> str | None:
         return None
     if query.country is None or query.language is None:
         option = "country" if query.country else "language"
-        raise UnsupportedOption("ddgs needs country and language together", options=[option], provider=Ddgs.name)
+        raise errors.UnsupportedOption("ddgs needs country and language together", options=[option], provider=Ddgs.name)
     country = {"GB": "uk"}.get(query.country, query.country.lower())
     return f"{country}-{query.language.partition('-')[0].lower()}"

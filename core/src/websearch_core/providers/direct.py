@@ -22,23 +22,15 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
 
+from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._runtime.scope import Choices, current_call
 from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._text.urls import Origin, find_origin
-from websearch_core.errors import (
-    BadResponse,
-    DisallowedByRobots,
-    NeedsBrowser,
-    ServiceError,
-    UnsafeURL,
-    UnsupportedContent,
-)
 from websearch_core.flow import Call
-from websearch_core.provider._obstacles import needs_scripts
+from websearch_core.provider._obstacles import find_stub, needs_scripts, says_the_same
 from websearch_core.provider._reading import parse_response
-from websearch_core.provider._stubs import find_stub, says_the_same
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
 
 _REDIRECTS = {301, 302, 303, 307, 308}
@@ -103,9 +95,9 @@ class Direct:
         if not self.prefer_markdown or current_call().choices.menus:
             return (yield from self._read(url, _HTML_FIRST))
         response, here = yield from self._fetch(url, _MARKDOWN_FIRST)
-        if not _offers_markdown(response):
-            return (yield from self._html(response, url, here))
-        return (yield from self._markdown(response, url, here))
+        if response.media_type in MARKDOWN or response.status in _REFUSED:
+            return (yield from self._markdown(response, url, here))
+        return (yield from self._html(response, url, here))
 
     def _read(self, url: str, accept: str) -> kit.Flow[kit.Page]:
         response, here = yield from self._fetch(url, accept)
@@ -117,7 +109,7 @@ class Direct:
         try:
             page = yield from self._page(response, url, here)
             stub = find_stub(page.title, page.content)
-        except ServiceError:
+        except errors.ServiceError:
             if response.status in _NO_PAGE:
                 raise
             stub = "cannot be read"
@@ -125,7 +117,7 @@ class Direct:
             return page
         try:
             other: kit.Page = yield from self._read(url, _HTML_FIRST)
-        except ServiceError:
+        except errors.ServiceError:
             if page and stub == "says next to nothing":  # but something, and the HTML not even that
                 return page
             raise
@@ -146,13 +138,13 @@ class Direct:
         there: str | None = yield from self._find_alternate(response, here)
         if not there:
             return (yield from self._page(response, url, here))
-        page: kit.Page | NeedsBrowser
+        page: kit.Page | errors.NeedsBrowser
         try:
             page = yield from self._page(response, url, here)
-        except NeedsBrowser as error:
+        except errors.NeedsBrowser as error:
             page = error
         markdown = yield from self._alternate(there)
-        if isinstance(page, NeedsBrowser):
+        if isinstance(page, errors.NeedsBrowser):
             if markdown is None:
                 raise page
             page = kit.Page(url=url, final_url=here)
@@ -179,7 +171,7 @@ class Direct:
                     kind = response.headers["content-type"].lower().replace("plain", "markdown", 1)
                     response = replace(response, headers={**response.headers, "content-type": kind})
                 page: kit.Page = yield from self._page(response, there, final)
-        except (ServiceError, UnsafeURL, DisallowedByRobots):
+        except (errors.ServiceError, errors.UnsafeURL, errors.DisallowedByRobots):
             return None
         is_text = page.media_type in {"text/plain", *MARKDOWN}
         return page if is_text and not find_stub(page.title, page.content) else None
@@ -188,22 +180,20 @@ class Direct:
         self, url: str, accept: str, origin: Origin | None = None, most: int | None = None
     ) -> kit.Flow[tuple[kit.Response, str]]:
         """Fetch *url*, and return the response with the URL that redirects led to, within *origin* if it is given."""
-        here = url
+        here, headers = url, {"Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
+        if self.user_agent:
+            headers["User-Agent"] = self.user_agent
         for _ in range(self.max_redirects + 1):
-            response: kit.Response = yield self._request(here, accept, most)
+            response: kit.Response = yield kit.Request(
+                url=here, headers=headers, max_bytes=most or self.max_bytes, guarded=True
+            )
             there: str | None = yield from self._find_next(response, here)
             if there is None:
                 return response, here
             here = there
             if origin and find_origin(here) != origin:
-                raise UnsafeURL("the Markdown of the page redirects to another site")
-        raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
-
-    def _request(self, url: str, accept: str, most: int | None) -> kit.Request:
-        headers = {"Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
-        if self.user_agent:
-            headers["User-Agent"] = self.user_agent
-        return kit.Request(url=url, headers=headers, max_bytes=most or self.max_bytes, guarded=True)
+                raise errors.UnsafeURL("the Markdown of the page redirects to another site")
+        raise errors.BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
 
     def _find_next(self, response: kit.Response, here: str) -> kit.Flow[str | None]:
         """Return where the response leads, by its status or by a page that does nothing else; None if nowhere."""
@@ -211,7 +201,9 @@ class Direct:
         if response.status in _REDIRECTS:
             there = response.headers.get("location", "")
             if not there:
-                raise kit.error_for(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
+                raise kit.error_for(
+                    response, self, verb="read", hint="a redirect that leads nowhere", kind=errors.BadResponse
+                )
         elif not _may_send_on(response):
             return None
         else:
@@ -223,9 +215,9 @@ class Direct:
             there = location if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", location) else urljoin(here, location)
             downgrade = urlsplit(here).scheme == "https" and urlsplit(there).scheme == "http"
         except ValueError as error:  # such as //[ and http://[
-            raise UnsafeURL("the page redirects to something that is not a URL") from error
+            raise errors.UnsafeURL("the page redirects to something that is not a URL") from error
         if downgrade and not self.allow_downgrade:
-            raise UnsafeURL("the page redirects from https to http")
+            raise errors.UnsafeURL("the page redirects from https to http")
         return there
 
     def _page(self, response: kit.Response, url: str, here: str) -> kit.Flow[kit.Page]:
@@ -257,9 +249,9 @@ class Direct:
 
         try:
             text = self._parse(response, url, url, choices).content
-        except (NeedsBrowser, UnsupportedContent):
+        except (errors.NeedsBrowser, errors.UnsupportedContent):
             text = ""
-        except ServiceError:  # such as a challenge: reading the page raises it again
+        except errors.ServiceError:  # such as a challenge: reading the page raises it again
             return None
         if len(_LINK_TARGET.sub("]", text)) > _MAX_GOODBYE:
             return None
@@ -269,9 +261,9 @@ class Direct:
         """Raise what keeps a page that came without an error from being content."""
         kit.check_response(response, self, page.content, asked)
         if not response.content.strip():
-            raise UnsupportedContent("direct read failed: the page is empty", provider=self.name)
+            raise errors.UnsupportedContent("direct read failed: the page is empty", provider=self.name)
         if needs_scripts(page.content, response.content, route):
-            raise NeedsBrowser(f"direct read failed: {_SILENT}", provider=self.name, status=response.status)
+            raise errors.NeedsBrowser(f"direct read failed: {_SILENT}", provider=self.name, status=response.status)
 
 
 def _may_send_on(response: kit.Response) -> bool:
@@ -279,11 +271,6 @@ def _may_send_on(response: kit.Response) -> bool:
     if response.status >= 300 or response.media_type not in {"", *HTML} or len(response.content) > _MAX_GOODBYE_SIZE:
         return False
     return _REFRESH.search(response.content.replace(b"\x00", b"")) is not None
-
-
-def _offers_markdown(response: kit.Response) -> bool:
-    """Return whether the site answers with Markdown, or with an error to the request for it."""
-    return response.media_type in MARKDOWN or response.status in _REFUSED
 
 
 def _parse_links(response: kit.Response, here: str) -> str | None:

@@ -40,7 +40,11 @@ _ROWS = ".web-result:not(.result--ad), .result:not(.result--ad):not(.web-result)
 _ABOUT_YOU = re.compile("Your IP address is|Your user agent:|URL Decoded:")  # answers about the program that asks
 _CHALLENGE = re.compile(rb"challenge-form|anomaly-modal|anomaly\.js")
 _MEANINGS: dict[int, type[ServiceError]] = {202: Blocked, 303: Blocked, 403: Blocked, 418: Blocked}
-_BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+_HEADERS = {
+    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+    "Accept": "text/html,application/xhtml+xml", "Accept-Language": "en-US,en;q=0.5", "Sec-Fetch-Dest": "document",
+    "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "same-origin", "Sec-Fetch-User": "?1",
+}  # fmt: skip
 _MAX_PAGES = 5
 
 
@@ -54,10 +58,7 @@ class DuckDuckGo:
     """
 
     name = "duckduckgo"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
-        "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "page"}
     emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
     limits: ClassVar[kit.Limits] = kit.Limits(query_length=499, requests_per_second=1)
     about: ClassVar[kit.Service] = kit.Service(
@@ -105,16 +106,7 @@ class DuckDuckGo:
             method="POST",
             url=f"{self.base_url}/html/",
             form=form,
-            headers={
-                "User-Agent": _BROWSER,
-                "Referer": f"{self.base_url}/",
-                "Accept": "text/html,application/xhtml+xml",
-                "Accept-Language": "en-US,en;q=0.5",
-                "Sec-Fetch-Dest": "document",
-                "Sec-Fetch-Mode": "navigate",
-                "Sec-Fetch-Site": "same-origin",
-                "Sec-Fetch-User": "?1",
-            },
+            headers={"Referer": f"{self.base_url}/", **_HEADERS},
         )
 
     def _tree(self, response: kit.Response) -> LexborHTMLParser:

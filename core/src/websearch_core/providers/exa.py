@@ -8,23 +8,12 @@ here.
 
 from __future__ import annotations
 from collections.abc import Mapping, Sequence
-from functools import partial
 from html import unescape
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
-from websearch_core.errors import (
-    BadRequest,
-    Blocked,
-    PageNotFound,
-    QuotaExhausted,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    UnsupportedContent,
-    WebSearchError,
-)
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._http import as_json, as_texts
 from websearch_core.provider._reading import find_records, read_alone
@@ -33,22 +22,16 @@ from websearch_core.provider._results import as_answer, take_results
 _MAX_RESULTS = 100
 _CATEGORIES = {"news": "news", "finance": "financial report", "academic": "publication"}
 _Category = Literal["company", "news", "publication", "personal site", "financial report", "people"]
-_KINDS: dict[str, type[ServiceError]] = {
-    "NO_MORE_CREDITS": QuotaExhausted,
-    "API_KEY_BUDGET_EXCEEDED": QuotaExhausted,
-    "TEAM_BUDGET_EXCEEDED": QuotaExhausted,
-    "PROHIBITED_CONTENT": BadRequest,
-    "CONTENT_FILTER_ERROR": BadRequest,
+_KINDS: dict[str, type[errors.ServiceError]] = {
+    **dict.fromkeys(("NO_MORE_CREDITS", "API_KEY_BUDGET_EXCEEDED", "TEAM_BUDGET_EXCEEDED"), errors.QuotaExhausted),
+    **dict.fromkeys(("PROHIBITED_CONTENT", "CONTENT_FILTER_ERROR"), errors.BadRequest),
 }
-_FAILURES: dict[str, type[ServiceError]] = {
-    "CRAWL_NOT_FOUND": PageNotFound,
-    "CRAWL_TIMEOUT": TimedOut,
-    "CRAWL_LIVECRAWL_TIMEOUT": TimedOut,
-    "SOURCE_NOT_AVAILABLE": Blocked,
-    "UNSUPPORTED_URL": UnsupportedContent,
-    "ROBOTS_FILTER_FAILED": Blocked,
-    "FETCH_DOCUMENT_ERROR": Unavailable,
-    "NO_CONTENT_FOUND": Unavailable,
+_FAILURES: dict[str, type[errors.ServiceError]] = {
+    "CRAWL_NOT_FOUND": errors.PageNotFound,
+    "UNSUPPORTED_URL": errors.UnsupportedContent,
+    **dict.fromkeys(("CRAWL_TIMEOUT", "CRAWL_LIVECRAWL_TIMEOUT"), errors.TimedOut),
+    **dict.fromkeys(("SOURCE_NOT_AVAILABLE", "ROBOTS_FILTER_FAILED"), errors.Blocked),
+    **dict.fromkeys(("FETCH_DOCUMENT_ERROR", "NO_CONTENT_FOUND"), errors.Unavailable),
 }
 
 
@@ -70,10 +53,7 @@ class Exa:
     """
 
     name = "exa"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
-        "images",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "safe_search", "topic", "images"}
     topics: ClassVar[frozenset[str]] = frozenset(_CATEGORIES)
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
@@ -99,12 +79,9 @@ class Exa:
     summary: bool = False
     max_age_hours: int | None = None
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        kit.check_options(query, self)
-        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
-
-    def _page(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         payload = kit.with_extra(self._payload(query, size), query)
         body = kit.decode((yield kit.post_json(self, "search", payload, headers=self._headers())), self, kind=_kind)
         items, notes = take_results(body, self.name)
@@ -127,11 +104,9 @@ class Exa:
             found = found.with_notes(missing, partial=True)
         return found, False
 
-    def read(self, url: str, /) -> kit.Flow[kit.Page]:
-        """Read the page at *url*, as Markdown."""
-        return (yield from read_alone(self, url))
+    read = read_alone
 
-    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
+    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | errors.WebSearchError]]:
         """Read up to 20 pages in one request."""
         sent = [serialize(url) for url in urls]
         payload = {"urls": sent, "text": True, **kit.drop_none({"maxAgeHours": self.max_age_hours})}
@@ -211,5 +186,5 @@ def _cost(body: dict[str, Any]) -> float | None:
     return kit.as_number(kit.as_object(body.get("costDollars")).get("total"))
 
 
-def _kind(body: Any) -> type[ServiceError] | None:
+def _kind(body: Any) -> type[errors.ServiceError] | None:
     return _KINDS.get(str(kit.as_object(body).get("tag")))

@@ -19,7 +19,7 @@ from websearch_core.errors import BadResponse, ConfigurationError
 from websearch_core.keys._keys import ApiKey
 from websearch_core.provider._declare import Destination, check_base_url
 from websearch_core.provider._http import as_json, as_object, bearer
-from websearch_core.provider._results import take_results
+from websearch_core.provider._results import follow, take_results
 
 _OPTIONS = kit.SearchQuery.model_fields.keys() - {"text", "extra", "unsupported", "max_snippet_chars"}
 
@@ -118,7 +118,7 @@ class External:
         response = yield self._request(query)
         body = self._body(response)
         *path, key = self.results.split(".")  # without a path, the body is the list
-        if (holder := _follow(body, path)) is None:
+        if (holder := follow(path, body)) is None:
             raise BadResponse(f"external search failed: its answer has nothing at {'.'.join(path)}", provider=self.name)
         items, notes = take_results(holder, self.name, key)
         if notes:
@@ -130,7 +130,7 @@ class External:
             query=query.text,
             results=kit.parse_results(items, self.name, **{name: getattr(self, name) for name in names}),
             provider=self.name,
-            answer=kit.as_text(_follow(body, self.answer.split("."))),
+            answer=kit.as_text(follow(self.answer.split("."), body)),
             notes=notes,
             raw=body,
         )
@@ -166,12 +166,6 @@ class External:
                 "external search failed: its answer is a list, so results has to be empty", provider=self.name
             )
         return found
-
-
-def _follow(body: Any, path: list[str]) -> Any:
-    for key in path:
-        body = as_object(body).get(key)
-    return body
 
 
 def _put(body: dict[str, Any], path: list[str], value: Any) -> None:

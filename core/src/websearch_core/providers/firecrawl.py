@@ -11,23 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import NonNegativeInt
 
+from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
-from websearch_core.errors import (
-    Blocked,
-    PageNotFound,
-    QuotaExhausted,
-    RateLimited,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    UnsupportedContent,
-)
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, bearer, find_kind
@@ -37,14 +27,14 @@ from websearch_core.provider.google import google_period
 
 _MAX_RESULTS = 100
 _CATEGORIES = {"academic": "research", "code": "developer"}
-_KINDS: dict[str, type[ServiceError]] = {  # by the words of the error, or its code
-    "keyless": QuotaExhausted,
-    "scrape_timeout": TimedOut,
-    "scrape_unsupported_file_error": UnsupportedContent,
-    "antibot_error": Blocked,
-    "unsupported_site": Blocked,
-    "do not support this site": Blocked,
-    "third_party_data_not_found": PageNotFound,
+_KINDS: dict[str, type[errors.ServiceError]] = {  # by the words of the error, or its code
+    "keyless": errors.QuotaExhausted,
+    "scrape_timeout": errors.TimedOut,
+    "scrape_unsupported_file_error": errors.UnsupportedContent,
+    "antibot_error": errors.Blocked,
+    "unsupported_site": errors.Blocked,
+    "do not support this site": errors.Blocked,
+    "third_party_data_not_found": errors.PageNotFound,
 }
 
 
@@ -67,10 +57,7 @@ class Firecrawl:
     """
 
     name = "firecrawl"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
-        "images",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "safe_search", "topic", "images"}
     topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
@@ -108,12 +95,9 @@ class Firecrawl:
         if self.api_key is None and not self.keyless and kit.is_vendor(self):
             raise missing_field_error(type(self), "api_key")
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        kit.check_options(query, self)
-        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
-
-    def _page(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         payload = kit.with_extra(self._payload(query, size), query)
         if isinstance(payload.get("tbs"), list):
             payload["tbs"] = ",".join(payload["tbs"])
@@ -204,8 +188,8 @@ class Firecrawl:
         if str(problem.get("code")).startswith("SCRAPE_"):  # the failure is the page's, not the service's
             raise kit.page_error(self, kind=_kind(problem), detail=problem.get("error"))
         try:
-            body = kit.decode(response, self, verb=verb, kind=_kind, meanings={200: Unavailable})
-        except RateLimited as error:
+            body = kit.decode(response, self, verb=verb, kind=_kind, meanings={200: errors.Unavailable})
+        except errors.RateLimited as error:
             wait = re.search(r"retry after (\d{1,6}) ?s", error.detail or "")
             if wait and error.retry_after is None:
                 error.retry_after = float(wait[1])
@@ -215,7 +199,7 @@ class Firecrawl:
         raise kit.page_error(self, kind=_kind(body), detail=body.get("error"))
 
 
-def _kind(body: Any) -> type[ServiceError] | None:
+def _kind(body: Any) -> type[errors.ServiceError] | None:
     problem = kit.as_object(body)
     return find_kind(f"{problem.get('error')} {problem.get('code')}", _KINDS)
 

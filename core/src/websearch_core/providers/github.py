@@ -48,41 +48,37 @@ class GitHub:
     base_url: kit.BaseUrl = "https://api.github.com"
     kind: Annotated[_Kind | None, kit.FoundFile()] = None
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kit.check_options(query, self)
         kind: _Kind = self.kind or ("code" if query.topic == "code" and self.api_key else "repositories")
         words = _words(query, kind)
-
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            params = {"q": words, "per_page": size, "page": number + 1 if number else None}
-            headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
-            if self.api_key:
-                headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
-            response = yield kit.Request(
-                url=f"{self.base_url}/search/{kind}", params=kit.with_extra(params, query), headers=headers
-            )
-            body = self._body(response)
-            results = kit.parse_results(
-                body.get("items"),
-                self.name,
-                title=_title,
-                url="html_url",
-                snippet=_snippet,
-                published=("pushed_at", "created_at"),
-                author=("user.login", "owner.login", "repository.owner.login"),
-                snippet_length=600,
-            )
-            is_partial = body.get("incomplete_results") is True
-            if is_partial and not results:
-                raise Unavailable("github search failed: it ran out of time", provider=self.name)
-            total = body.get("total_count")
-            page = kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
-            if is_partial:
-                page = page.with_notes("github ran out of time: results may be missing", partial=True)
-            return page, isinstance(total, int) and (number + 1) * size < total
-
-        return (yield from kit.collect_pages(query, self, fetch))
+        params = {"q": words, "per_page": size, "page": number + 1 if number else None}
+        headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
+        if self.api_key:
+            headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
+        response = yield kit.Request(
+            url=f"{self.base_url}/search/{kind}", params=kit.with_extra(params, query), headers=headers
+        )
+        body = self._body(response)
+        results = kit.parse_results(
+            body.get("items"),
+            self.name,
+            title=_title,
+            url="html_url",
+            snippet=_snippet,
+            published=("pushed_at", "created_at"),
+            author=("user.login", "owner.login", "repository.owner.login"),
+            snippet_length=600,
+        )
+        is_partial = body.get("incomplete_results") is True
+        if is_partial and not results:
+            raise Unavailable("github search failed: it ran out of time", provider=self.name)
+        total = body.get("total_count")
+        page = kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
+        if is_partial:
+            page = page.with_notes("github ran out of time: results may be missing", partial=True)
+        return page, isinstance(total, int) and (number + 1) * size < total
 
     def _body(self, response: kit.Response) -> dict[str, Any]:
         """Return the answer, or raise the error in it: that the rate limit is reached, GitHub says with 403, too."""

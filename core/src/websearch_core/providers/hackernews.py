@@ -43,37 +43,33 @@ class HackerNews:
     kind: Annotated[Literal["story", "comment", "any"], kit.FoundFile()] = "story"
     sort: Annotated[Literal["relevance", "date"], kit.FoundFile()] = "relevance"
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kit.check_options(query, self)
-
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            params = {
-                "query": query.text,
-                "tags": _TAGS[self.kind],
-                "hitsPerPage": size,
-                "page": number or None,
-                "numericFilters": _filters(query) or None,
-            }
-            path = "search_by_date" if self.sort == "date" else "search"
-            response = yield kit.Request(url=f"{self.base_url}/{path}", params=kit.with_extra(params, query, join=","))
-            body = kit.decode(response, self)
-            results = kit.parse_results(
-                body.get("hits"),
-                self.name,
-                title=("title", "story_title"),
-                url=_url,
-                snippet=_text,
-                score="points",
-                published="created_at",
-                snippet_length=600,
-                markup="html",
-            )
-            pages = body.get("nbPages")
-            more = isinstance(pages, int) and number + 1 < pages
-            return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
-
-        return (yield from kit.collect_pages(query, self, fetch))
+        params = {
+            "query": query.text,
+            "tags": _TAGS[self.kind],
+            "hitsPerPage": size,
+            "page": number or None,
+            "numericFilters": _filters(query) or None,
+        }
+        path = "search_by_date" if self.sort == "date" else "search"
+        response = yield kit.Request(url=f"{self.base_url}/{path}", params=kit.with_extra(params, query, join=","))
+        body = kit.decode(response, self)
+        results = kit.parse_results(
+            body.get("hits"),
+            self.name,
+            title=("title", "story_title"),
+            url=_url,
+            snippet=_text,
+            score="points",
+            published="created_at",
+            snippet_length=600,
+            markup="html",
+        )
+        pages = body.get("nbPages")
+        more = isinstance(pages, int) and number + 1 < pages
+        return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
 
 
 def _filters(query: kit.SearchQuery) -> list[str]:

@@ -10,17 +10,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
+from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
-from websearch_core.errors import (
-    AuthenticationError,
-    PageNotFound,
-    QuotaExhausted,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    WebSearchError,
-)
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._http import bearer, find_kind, unexpected_format
 from websearch_core.provider._reading import find_records, read_alone
@@ -28,10 +20,11 @@ from websearch_core.provider._results import plain_text
 
 _PAGES = 10
 _FULL = 20  # results: a page with fewer is the last
-_KINDS: dict[str, type[ServiceError]] = {
-    "insufficient credit": QuotaExhausted, "usage limit": QuotaExhausted, "unauthorized": AuthenticationError,
-}  # fmt: skip
-_FAILURES: dict[str, type[ServiceError]] = {"timeout": TimedOut, "not_found": PageNotFound}
+_KINDS: dict[str, type[errors.ServiceError]] = {
+    **dict.fromkeys(("insufficient credit", "usage limit"), errors.QuotaExhausted),
+    "unauthorized": errors.AuthenticationError,
+}
+_FAILURES: dict[str, type[errors.ServiceError]] = {"timeout": errors.TimedOut, "not_found": errors.PageNotFound}
 
 
 @kit.provider
@@ -44,10 +37,7 @@ class Kagi:
     """
 
     name = "kagi"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
-        "images", "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "safe_search", "topic", "images", "page"}
     emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
     countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
@@ -68,11 +58,9 @@ class Kagi:
         found = yield from kit.collect_pages(query, self, partial(self._page, query), is_short=True)
         return found.model_copy(update={"images": images})
 
-    def read(self, url: str, /) -> kit.Flow[kit.Page]:
-        """Read the page at *url*, as Markdown."""
-        return (yield from read_alone(self, url))
+    read = read_alone
 
-    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
+    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | errors.WebSearchError]]:
         """Read up to ten pages in one request."""
         sent = [serialize(url) for url in urls]
         payload = {"pages": [{"url": url} for url in sent]}
@@ -138,7 +126,7 @@ class Kagi:
 
     def _ask(self, payload: dict[str, Any]) -> kit.Flow[dict[str, Any]]:
         response = yield kit.post_json(self, "search", payload, headers=bearer(self.api_key))
-        body = kit.decode(response, self, kind=_KINDS, meanings={200: Unavailable})
+        body = kit.decode(response, self, kind=_KINDS, meanings={200: errors.Unavailable})
         if not isinstance(body.get("data"), dict):
             if body.get("data") is not None or "meta" not in body:
                 raise unexpected_format(self.name)

@@ -37,9 +37,7 @@ class Linkup:
     """
 
     name = "linkup"
-    options: ClassVar[frozenset[str]] = frozenset(
-        {"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"}
-    )
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"images"}
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
     limits: ClassVar[kit.Limits] = kit.Limits(allowed_domains=100, requests_per_second=10)
     about: ClassVar[kit.Service] = kit.Service(

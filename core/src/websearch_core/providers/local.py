@@ -11,7 +11,6 @@ others to search it.
 
 from __future__ import annotations
 import os
-import sys
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -26,16 +25,12 @@ from ..index import Index
 
 
 def _default_path() -> Path:
-    """Return the file in the user's data folder: by the XDG Base Directory Specification, or the platform's own."""
-    if named := os.environ.get("XDG_DATA_HOME"):
-        data = Path(named)
-    elif sys.platform == "win32":
-        data = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        data = Path.home() / "Library" / "Application Support"
-    else:
-        data = Path.home() / ".local" / "share"
-    return data / "websearch" / "index.db"
+    """Return the file in the user's data folder; ``XDG_DATA_HOME`` names one on every platform."""
+    import platformdirs
+
+    named = os.environ.get("XDG_DATA_HOME")
+    data = Path(named, "websearch") if named else platformdirs.user_data_path("websearch", appauthor=False)
+    return data / "index.db"
 
 
 @kit.provider
@@ -48,9 +43,7 @@ class Local:
 
     name = "local"
     label = "Local index"
-    options: ClassVar[frozenset[str]] = frozenset(
-        {"allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page"}
-    )
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"language", "page"}
     needs_network = False
 
     path: Annotated[

@@ -36,27 +36,23 @@ class Marginalia:
     api_key: Annotated[kit.Key | None, kit.Env("MARGINALIA_API_KEY")] = None
     base_url: kit.BaseUrl = "https://api2.marginalia-search.com"
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kit.check_options(query, self)
-
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            params = {
-                "query": kit.with_sites(query),
-                "count": size,
-                "page": number + 1 if number else None,
-                "nsfw": None if query.safe_search is None else int(query.safe_search != "off"),
-            }
-            key = self.api_key.get_secret_value() if self.api_key else "public"
-            response = yield kit.Request(
-                url=f"{self.base_url}/search", params=kit.with_extra(params, query), headers={"API-Key": key}
-            )
-            body = kit.decode(response, self)
-            results = kit.parse_results(
-                body.get("results"), self.name, snippet="description", score="quality", markup="entities"
-            )
-            pages = kit.as_number(body.get("pages"))
-            more = len(results) >= size if pages is None else number + 1 < pages
-            return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
-
-        return (yield from kit.collect_pages(query, self, fetch))
+        params = {
+            "query": kit.with_sites(query),
+            "count": size,
+            "page": number + 1 if number else None,
+            "nsfw": None if query.safe_search is None else int(query.safe_search != "off"),
+        }
+        key = self.api_key.get_secret_value() if self.api_key else "public"
+        response = yield kit.Request(
+            url=f"{self.base_url}/search", params=kit.with_extra(params, query), headers={"API-Key": key}
+        )
+        body = kit.decode(response, self)
+        results = kit.parse_results(
+            body.get("results"), self.name, snippet="description", score="quality", markup="entities"
+        )
+        pages = kit.as_number(body.get("pages"))
+        more = len(results) >= size if pages is None else number + 1 < pages
+        return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more

@@ -34,10 +34,7 @@ class Mojeek:
     """
 
     name = "mojeek"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
-        "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "page"}
     emulated: ClassVar[frozenset[str]] = frozenset({"blocked_domains", "time_range"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = LANGUAGES
@@ -53,19 +50,15 @@ class Mojeek:
     api_key: Annotated[kit.Key, kit.Env("MOJEEK_API_KEY")]
     base_url: kit.BaseUrl = "https://api.mojeek.com"
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kit.check_options(query, self)
-
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            body = self._body((yield self._request(query, number * size, size)))
-            total = kit.as_number(kit.as_object(body.get("head")).get("results"))
-            items = body.get("results", [] if total == 0 else None)
-            results = kit.parse_results(items, self.name, snippet="desc", published=_published, markup="html")
-            more = bool(results) and total is not None and (number + 1) * size < total
-            return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
-
-        return (yield from kit.collect_pages(query, self, fetch))
+        body = self._body((yield self._request(query, number * size, size)))
+        total = kit.as_number(kit.as_object(body.get("head")).get("results"))
+        items = body.get("results", [] if total == 0 else None)
+        results = kit.parse_results(items, self.name, snippet="desc", published=_published, markup="html")
+        more = bool(results) and total is not None and (number + 1) * size < total
+        return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
 
     def _request(self, query: kit.SearchQuery, offset: int, size: int) -> kit.Request:
         first, last = kit.date_range(query)

@@ -6,7 +6,6 @@ results, without dates.
 """
 
 from __future__ import annotations
-from functools import partial
 from typing import Annotated, ClassVar
 
 from websearch_core import provider as kit
@@ -41,11 +40,6 @@ class Ollama:
     api_key: Annotated[kit.Key, kit.Env("OLLAMA_API_KEY")]
     base_url: kit.BaseUrl = "https://ollama.com/api"
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
-        """Search."""
-        kit.check_options(query, self)
-        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
-
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
         payload = {"url": serialize(url)}
@@ -58,7 +52,9 @@ class Ollama:
             self, url, body.get("content"), title=body.get("title"), links=as_links(body.get("links"))
         )
 
-    def _page(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        """Search."""
         payload = kit.with_extra({"query": query.text, "max_results": size}, query)
         body = kit.decode((yield kit.post_json(self, "web_search", payload, headers=bearer(self.api_key))), self)
         items, notes = take_results(body, self.name)

@@ -46,41 +46,35 @@ class OpenAlex:
     api_key: Annotated[kit.Key | None, kit.Env("OPENALEX_API_KEY")] = None
     base_url: kit.BaseUrl = "https://api.openalex.org"
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kit.check_options(query, self)
-
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            response = yield self._request(query, number + 1, size)
-            if response.status == 429:
-                raise self._too_many(response)
-            body = kit.decode(response, self)
-            results = kit.parse_results(
-                body.get("results"),
-                self.name,
-                title=("title", "display_name"),
-                url=("doi", "primary_location.landing_page_url", "id"),
-                snippet=_abstract,
-                score="relevance_score",
-                published="publication_date",
-                author=_authors,
-                markup="html",
-            )
-            meta = kit.as_object(body.get("meta"))
-            total = meta.get("count")
-            page = kit.SearchResponse(
-                query=query.text,
-                results=results,
-                provider=self.name,
-                cost=kit.as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
-                usage=kit.drop_none(
-                    {"usd_remaining": kit.as_number(response.headers.get("x-ratelimit-remaining-usd"))}
-                ),
-                raw=body,
-            )
-            return page, isinstance(total, int) and (number + 1) * size < total
-
-        return (yield from kit.collect_pages(query, self, fetch))
+        response = yield self._request(query, number + 1, size)
+        if response.status == 429:
+            raise self._too_many(response)
+        body = kit.decode(response, self)
+        results = kit.parse_results(
+            body.get("results"),
+            self.name,
+            title=("title", "display_name"),
+            url=("doi", "primary_location.landing_page_url", "id"),
+            snippet=_abstract,
+            score="relevance_score",
+            published="publication_date",
+            author=_authors,
+            markup="html",
+        )
+        meta = kit.as_object(body.get("meta"))
+        total = meta.get("count")
+        page = kit.SearchResponse(
+            query=query.text,
+            results=results,
+            provider=self.name,
+            cost=kit.as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
+            usage=kit.drop_none({"usd_remaining": kit.as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
+            raw=body,
+        )
+        return page, isinstance(total, int) and (number + 1) * size < total
 
     def _request(self, query: kit.SearchQuery, page: int, size: int) -> kit.Request:
         first, last = kit.date_range(query)

@@ -7,7 +7,6 @@ ones are filtered out here. ``topic`` ``academic`` searches papers, ``finance`` 
 
 from __future__ import annotations
 from collections.abc import Mapping
-from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import PositiveInt
@@ -37,9 +36,7 @@ class Perplexity:
 
     name = "perplexity"
     label = "Perplexity Search"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic"}
     topics: ClassVar[frozenset[str]] = frozenset(_MODES)
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = LANGUAGES
@@ -63,12 +60,9 @@ class Perplexity:
     max_tokens: Annotated[PositiveInt | None, kit.FoundFile()] = None
     max_tokens_per_page: Annotated[PositiveInt | None, kit.FoundFile()] = None
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        kit.check_options(query, self)
-        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
-
-    def _page(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         payload = kit.with_extra(self._payload(query, size), query)
         response = yield kit.post_json(self, "search", payload, headers=bearer(self.api_key))
         body = kit.decode(response, self, meanings=_MEANINGS, kind=_kind)
@@ -85,6 +79,7 @@ class Perplexity:
 
     def _payload(self, query: kit.SearchQuery, size: int) -> dict[str, Any]:
         language = kit.find_language(query, self)
+        blocked = [f"-{domain}" for domain in query.blocked_domains[:_MAX_DOMAINS]]  # the others are filtered out here
         return {
             "query": query.text,
             "max_results": size,
@@ -92,17 +87,12 @@ class Perplexity:
             "max_tokens_per_page": self.max_tokens_per_page,
             "country": kit.find_country(query, self),
             "search_language_filter": [language] if language else None,
-            "search_domain_filter": self._domains(query) or None,
+            "search_domain_filter": list(query.allowed_domains) or blocked or None,
             "search_recency_filter": query.time_range,
             "search_after_date_filter": f"{query.after:%m/%d/%Y}" if query.after else None,
             "search_before_date_filter": f"{query.before:%m/%d/%Y}" if query.before else None,
             "search_mode": _MODES.get(query.topic),
         }
-
-    def _domains(self, query: kit.SearchQuery) -> list[str]:
-        """Return the domain filter: allowed domains, or blocked ones, which have a minus sign; never both."""
-        blocked = query.blocked_domains[:_MAX_DOMAINS]  # the others are filtered out here
-        return list(query.allowed_domains) or [f"-{domain}" for domain in blocked]
 
 
 def _flatten(results: Any) -> Any:

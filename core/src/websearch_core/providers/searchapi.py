@@ -11,15 +11,9 @@ from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
+from websearch_core.provider import google
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._http import bearer
-from websearch_core.provider.google import (
-    GOOGLE_RESULT_LANGUAGES,
-    find_google,
-    google_filters,
-    google_years,
-    search_google,
-)
 
 _ENGINES = {"general": "google", "news": "google_news", "academic": "google_scholar", "images": "google_images"}
 _EMPTY = ("return any results", "returned any results", "no results")
@@ -37,14 +31,11 @@ class SearchApi:
     """
 
     name = "searchapi"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
-        "topic", "images", "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "topic", "images", "page"}
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
+    languages: ClassVar[Mapping[str, str]] = google.GOOGLE_RESULT_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://www.searchapi.io/docs/google",),
@@ -58,15 +49,16 @@ class SearchApi:
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        return (yield from search_google(query, self, self._ask, _find_items, _find_images))
+        images = "images", "original.link", "source.link"
+        return (yield from google.search_google(query, self, self._ask, _find_items, images))
 
-    find_engines = find_google
+    find_engines = google.find_google
 
     def _ask(self, query: kit.SearchQuery, topic: str, number: int) -> kit.Flow[dict[str, Any]]:
         params = {
             "q": kit.with_sites(query),
-            **(google_years(query, self) if query.topic == "academic" else _period(query)),
-            **google_filters(query, self),
+            **(google.google_years(query, self) if query.topic == "academic" else _period(query)),
+            **google.google_filters(query, self),
             "engine": _ENGINES[topic],
             "page": number + 1 if number else None,
         }
@@ -91,7 +83,3 @@ def _find_items(body: dict[str, Any], _: str) -> tuple[Any, bool | None]:
         items = []
     following = kit.as_text(kit.as_object(body.get("pagination")).get("next"))
     return items, True if following else None
-
-
-def _find_images(body: dict[str, Any]) -> tuple[kit.Image, ...]:
-    return kit.parse_images(body.get("images"), url="original.link", description="title", page_url="source.link")

@@ -42,23 +42,19 @@ class SemanticScholar:
     api_key: Annotated[kit.Key | None, kit.Env("SEMANTIC_SCHOLAR_API_KEY", "S2_API_KEY")] = None
     base_url: kit.BaseUrl = "https://api.semanticscholar.org/graph/v1"
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kit.check_options(query, self)
-
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            response = yield self._request(query, number * size, size)
-            if number and response.status == 400 and b"offset is not available" in response.content:  # beyond the end
-                return kit.SearchResponse(query=query.text, provider=self.name), False
-            body = kit.decode(response, self)
-            items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
-            results = kit.parse_results(
-                items, self.name, url=_url, snippet=("abstract", "tldr.text"), published=_published, author="authors",
-            )  # fmt: skip
-            page = kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
-            return page, isinstance(body.get("next"), int)
-
-        return (yield from kit.collect_pages(query, self, fetch))
+        response = yield self._request(query, number * size, size)
+        if number and response.status == 400 and b"offset is not available" in response.content:  # beyond the end
+            return kit.SearchResponse(query=query.text, provider=self.name), False
+        body = kit.decode(response, self)
+        items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
+        results = kit.parse_results(
+            items, self.name, url=_url, snippet=("abstract", "tldr.text"), published=_published, author="authors",
+        )  # fmt: skip
+        page = kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
+        return page, isinstance(body.get("next"), int)
 
     def _request(self, query: kit.SearchQuery, offset: int, limit: int) -> kit.Request:
         first, last = kit.date_range(query)

@@ -13,14 +13,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable, UnsupportedOption
+from websearch_core.provider import google
 from websearch_core.provider._codes import COUNTRIES
-from websearch_core.provider.google import (
-    GOOGLE_RESULT_LANGUAGES,
-    google_filters,
-    google_period,
-    google_years,
-    search_google,
-)
 
 _PAGE = 10
 _ENGINES = {
@@ -47,14 +41,11 @@ class SerpApi:
     """
 
     name = "serpapi"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
-        "topic", "images", "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "topic", "images", "page"}
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
+    languages: ClassVar[Mapping[str, str]] = google.GOOGLE_RESULT_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_PAGE)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://serpapi.com/search-api", "https://serpapi.com/api-status-and-error-codes"),
@@ -75,7 +66,8 @@ class SerpApi:
         if refused:
             message = f"serpapi does not support {', '.join(sorted(refused))} with {self.engine}"
             raise UnsupportedOption(message, options=sorted(refused), provider=self.name)
-        return (yield from search_google(query, self, self._ask, self._find_items, _find_images))
+        images = "images_results", "original", "link"
+        return (yield from google.search_google(query, self, self._ask, self._find_items, images))
 
     def find_engines(self, _: kit.SearchResult, /) -> tuple[str, ...]:
         """Return the search engine behind a result."""
@@ -84,8 +76,8 @@ class SerpApi:
     def _ask(self, query: kit.SearchQuery, topic: str, number: int) -> kit.Flow[dict[str, Any]]:
         params = {
             "q": kit.with_sites(query),
-            **(google_years(query, self) if query.topic == "academic" else {"tbs": google_period(query)}),
-            **google_filters(query, self),
+            **(google.google_years(query, self) if query.topic == "academic" else {"tbs": google.google_period(query)}),
+            **google.google_filters(query, self),
             **_ENGINES.get(topic, {"engine": self.engine}),
             "location": None if self.engine in _OTHERS or topic == "academic" else self.location,
             "start": number * _PAGE or None,
@@ -105,7 +97,3 @@ class SerpApi:
             items = []
         has_next = kit.as_text(kit.as_object(body.get("serpapi_pagination")).get("next")) is not None
         return items, has_next and self.engine not in _OTHERS
-
-
-def _find_images(body: dict[str, Any]) -> tuple[kit.Image, ...]:
-    return kit.parse_images(body.get("images_results"), url="original", description="title", page_url="link")

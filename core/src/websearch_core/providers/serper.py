@@ -28,10 +28,7 @@ class Serper:
     """
 
     name = "serper"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic", "images",
-        "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic", "images", "page"}
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
@@ -53,7 +50,7 @@ class Serper:
         dates = [name for name in ("time_range", "after", "before") if getattr(query, name)]
         if query.topic == "academic" and dates:
             raise UnsupportedOption("serper has no time filter for papers", options=dates, provider=self.name)
-        return (yield from search_google(query, self, self._ask, _find_items, _find_images))
+        return (yield from search_google(query, self, self._ask, _find_items, ("images", "imageUrl", "link")))
 
     find_engines = find_google
 
@@ -76,7 +73,3 @@ def _find_items(body: dict[str, Any], topic: str) -> tuple[Any, bool | None]:
     items = body.get("news" if topic == "news" else "organic")
     found_nothing = items is None and "searchParameters" in body
     return [] if found_nothing else items, None
-
-
-def _find_images(body: dict[str, Any]) -> tuple[kit.Image, ...]:
-    return kit.parse_images(body.get("images"), url="imageUrl", description="title", page_url="link")

@@ -16,7 +16,7 @@ from pydantic import Field
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError, UnsupportedOption, WebSearchError
-from websearch_core.provider._codes import COUNTRY_NAMES, LANGUAGES
+from websearch_core.provider._codes import LANGUAGES, read_country_names
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, as_texts, bearer
 from websearch_core.provider._reading import find_records, read_alone
@@ -46,16 +46,13 @@ class Tavily:
     """
 
     name = "tavily"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic",
-        "images",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic", "images"}
     topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
     limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20,
         allowed_domains=300, blocked_domains=150,
     )  # fmt: skip
-    countries: ClassVar[Mapping[str, str]] = COUNTRY_NAMES
+    countries: ClassVar[Mapping[str, str]] = read_country_names()
     languages: ClassVar[Mapping[str, str]] = LANGUAGES
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
@@ -120,9 +117,7 @@ class Tavily:
             raw=body,
         )
 
-    def read(self, url: str, /) -> kit.Flow[kit.Page]:
-        """Read the page at *url*, as Markdown."""
-        return (yield from read_alone(self, url))
+    read = read_alone
 
     def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""

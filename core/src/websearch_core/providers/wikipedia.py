@@ -11,20 +11,16 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
+from websearch_core import errors
 from websearch_core import provider as kit
-from websearch_core.errors import (
-    AuthenticationError,
-    BadRequest,
-    RateLimited,
-    ServiceError,
-    Unavailable,
-    UnsupportedOption,
-)
 
-_KINDS: dict[str, type[ServiceError]] = {
-    "ratelimited": RateLimited, "maxlag": Unavailable, "readonly": Unavailable, "permissiondenied": AuthenticationError,
-    "readapidenied": AuthenticationError, "internal_api_error_DBQueryError": Unavailable,
-    "cirrussearch-backend-error": Unavailable, "cirrussearch-too-busy-error": Unavailable,
+_KINDS: dict[str, type[errors.ServiceError]] = {
+    "ratelimited": errors.RateLimited,
+    **dict.fromkeys(("permissiondenied", "readapidenied"), errors.AuthenticationError),
+    **dict.fromkeys(
+        ("maxlag", "readonly", "internal_api_error_DBQueryError", "cirrussearch-backend-error",
+         "cirrussearch-too-busy-error"), errors.Unavailable,
+    ),
 }  # fmt: skip
 
 
@@ -63,32 +59,28 @@ class Wikipedia:
 
     base_url: kit.BaseUrl = "https://en.wikipedia.org"
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kit.check_options(query, self)
         wiki = self._wiki(query)
-
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            body = kit.decode((yield self._request(wiki, query, number * size, size)), self, kind=_kind)
-            found = kit.as_object(body.get("query"))
-            about = kit.as_object(found.get("searchinfo"))
-            items = found.get("search")
-            if isinstance(items, list):
-                items = [item for item in kit.as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
-            rewritten = kit.as_text(about.get("rewrittenquery"))
-            page = kit.SearchResponse(
-                query=query.text,
-                results=kit.parse_results(
-                    items, self.name, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
-                ),
-                provider=self.name,
-                suggestions=tuple(filter(None, [kit.as_text(about.get("suggestion")), rewritten])),
-                notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else (),
-                raw=body,
-            )  # fmt: skip
-            return page, isinstance(body.get("continue"), dict)
-
-        return (yield from kit.collect_pages(query, self, fetch))
+        body = kit.decode((yield self._request(wiki, query, number * size, size)), self, kind=_kind)
+        found = kit.as_object(body.get("query"))
+        about = kit.as_object(found.get("searchinfo"))
+        items = found.get("search")
+        if isinstance(items, list):
+            items = [item for item in kit.as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
+        rewritten = kit.as_text(about.get("rewrittenquery"))
+        page = kit.SearchResponse(
+            query=query.text,
+            results=kit.parse_results(
+                items, self.name, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
+            ),
+            provider=self.name,
+            suggestions=tuple(filter(None, [kit.as_text(about.get("suggestion")), rewritten])),
+            notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else (),
+            raw=body,
+        )  # fmt: skip
+        return page, isinstance(body.get("continue"), dict)
 
     def _wiki(self, query: kit.SearchQuery) -> str:
         language = kit.find_language(query, self)
@@ -96,7 +88,7 @@ class Wikipedia:
             return self.base_url
         if not (urlsplit(self.base_url).hostname or "").endswith(".wikipedia.org"):
             message = "wikipedia: this wiki has one language"
-            raise UnsupportedOption(message, options=["language"], provider=self.name)
+            raise errors.UnsupportedOption(message, options=["language"], provider=self.name)
         return f"https://{language}.wikipedia.org"
 
     def _request(self, wiki: str, query: kit.SearchQuery, offset: int, limit: int) -> kit.Request:
@@ -113,9 +105,9 @@ class Wikipedia:
         return kit.Request(url=f"{wiki}/w/api.php", params=kit.with_extra(params, query))
 
 
-def _kind(body: Any) -> type[ServiceError] | None:
+def _kind(body: Any) -> type[errors.ServiceError] | None:
     error = kit.as_object(kit.as_object(body).get("error"))
-    return _KINDS.get(str(error.get("code")), BadRequest) if error else None
+    return _KINDS.get(str(error.get("code")), errors.BadRequest) if error else None
 
 
 def _url(wiki: str, item: Mapping[str, Any]) -> str | None:

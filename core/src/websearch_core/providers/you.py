@@ -7,7 +7,6 @@ for news only. If a query has both allowed and blocked domains, the blocked ones
 
 from __future__ import annotations
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
@@ -38,10 +37,7 @@ class You:
 
     name = "you"
     label = "You.com"
-    options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
-        "page",
-    })  # fmt: skip
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "page"}
     emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
     countries: ClassVar[Mapping[str, str]] = kit.codes("""
         AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US
@@ -83,12 +79,9 @@ class You:
         if self.api_key is None and not self.keyless:
             raise missing_field_error(type(self), "api_key")
 
-    def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
+    @kit.page_by_page
+    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kit.check_options(query, self)
-        return (yield from kit.collect_pages(query, self, partial(self._page, query)))
-
-    def _page(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         response = yield self._search_request(kit.with_extra(self._payload(query, number, size), query))
         body = kit.decode(response, self, meanings=self._meanings())
         found = body.get("results")
@@ -108,9 +101,7 @@ class You:
         )  # fmt: skip
         return page, len(web) >= size and number + 1 < _PAGES
 
-    def read(self, url: str, /) -> kit.Flow[kit.Page]:
-        """Read the page at *url*, as Markdown."""
-        return (yield from read_alone(self, url))
+    read = read_alone
 
     def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to ten pages in one request."""

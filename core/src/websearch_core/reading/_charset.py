@@ -7,88 +7,20 @@ Tried in this order: a byte order mark, the charset of the HTTP header, the char
 
 from __future__ import annotations
 import codecs
+import json
 import re
 from collections.abc import Iterator
 from functools import partial
+from importlib.resources import files
 from typing import NamedTuple
 
-# Python's codec, then the labels that select it. Python's codec of the same name is often too narrow: pages labelled
-# Shift_JIS are cp932, and those labelled GB2312 may use all of GB18030.
-_CODECS_AND_LABELS = """
-utf-8: unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8
-cp866: 866 cp866 csibm866 ibm866
-iso8859-2: csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2
-iso8859-3: csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3
-iso8859-4: csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4
-iso8859-5: csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988
-iso8859-6: arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e iso-8859-6-i
-iso8859-6: iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987
-iso8859-7: csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597 iso_8859-7
-iso8859-7: iso_8859-7:1987 sun_eu_greek
-iso8859-8: csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8
-iso8859-8: iso_8859-8:1988 visual csiso88598i iso-8859-8-i logical
-iso8859-10: csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6
-iso8859-13: iso-8859-13 iso8859-13 iso885913
-iso8859-14: iso-8859-14 iso8859-14 iso885914
-iso8859-15: csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9
-iso8859-16: iso-8859-16
-koi8-r: cskoi8r koi koi8 koi8-r koi8_r
-koi8-u: koi8-ru koi8-u
-mac-roman: csmacintosh mac macintosh x-mac-roman
-cp874: dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874
-cp1250: cp1250 windows-1250 x-cp1250
-cp1251: cp1251 windows-1251 x-cp1251
-cp1252: ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1
-cp1252: iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252
-cp1252: x-user-defined
-cp1253: cp1253 windows-1253 x-cp1253
-cp1254: cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 windows-1254
-cp1254: x-cp1254
-cp1255: cp1255 windows-1255 x-cp1255
-cp1256: cp1256 windows-1256 x-cp1256
-cp1257: cp1257 windows-1257 x-cp1257
-cp1258: cp1258 windows-1258 x-cp1258
-mac-cyrillic: x-mac-cyrillic x-mac-ukrainian
-gb18030: chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk gb18030
-big5hkscs: big5 big5-hkscs cn-big5 csbig5 x-x-big5
-euc_jp: cseucpkdfmtjapanese euc-jp x-euc-jp
-iso2022_jp_ext: csiso2022jp iso-2022-jp
-cp932: csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis
-cp949: cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
-replacement: csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement
-utf-16-be: unicodefffe utf-16be
-utf-16-le: csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le
-"""
-CODECS: dict[str, str] = {
-    label: codec
-    for codec, labels in (line.split(": ") for line in _CODECS_AND_LABELS.strip().splitlines())
-    for label in labels.split()
-}
-
-# What the standard's tables have and Python's codecs lack: runs of characters, each after the bytes of the first one.
-_MISSING_CHARACTERS = {
-    "big5hkscs": """
-877a㡵𡵓𣚞𦀡㻬 87a1𥣞㫵竼龗𤅡𨤍𣇪𠪊𣉞䌊蒄龖鐯䤰蘓墖靊鈘秐稲晠権袝瑌
-87b9篅枂稬剏遆㓦珄𥶹瓆鿇垳䤯呌䄱𣚎堘穲𧭥讏䚮𦺈䆁𥶙箮 87d1𢒼鿈𢓁𢓉𢓌鿉蔄𣖻䂴鿊䓡𪷿拁灮鿋 8e69箸 8e6f簆 8e7e糎
-8eab緒 8eb4縝 8ecd者 8ed0耨 8f57菁 8f69蒨 8f6e萏 8fcb覦覩 8ffe起 906d都 907a銹 90dc靜 90f1響 91bf鼖 9244蔃
-92af兙兛兝兞 92c8鍮 92d1瑹 9447浧 94ca禛 95d9邗 9644靝 96ed瀞 96fc嬨 9b76爁 9b78矗 9b7b纇 9bc6駖 9bde釔 9bec惞
-9bf6澶 9c42輶 9c53侻 9c62營 9c68鄄 9c6b鷰 9c77菏 9cbc尐秣 9cd0婧 9d57輋 9d5a筑 9dc4拐 9ea9恢 9eef痹 9efd汊
-9f60鬮 9f66鼗 9fcb僭 9fd8弌 a063蠏 a077拎 a0d5瑨 a0df煢 a0e4牐 a3c0␀␁␂␃␄␅␆␇␈␉␊␋␌␍␎␏␐␑␒␓␔␕␖␗ a3d8␘␙␚␛␜␝␞␟␡€
-c6cf廴 c6d3无 c6d5癶 c6d7隶 c6de〃仝 fa5f倩 fa66偽 fabd包 fac5卄 fad5卿 fb48嘅 fbb8婷 fbf3幵 fbf9廐 fc4f彘
-fc6c悤 fcb9撐 fce2晴 fcf1杞 fdb7沜渝 fdbb港 fdf1煮 fe52猪 fe6f瑜 feaa瓩 fedd砉
-""",
-    "cp1255": "ca\u05ba",
-    "gb18030": "80€",
-}
-# Characters that Python's codecs give where the standard has others, in pairs.
-_SWAPS = {
-    "big5hkscs": "•‧､﹑‾¯∼～♁⊕☉⊙¥￥¢￠£￡",  # noqa: RUF001
-    "euc_jp": "〜～‖∥−－¢￠£￡¬￢",  # noqa: RUF001
-    "gb18030": "\ue5e5\u3000\ue78d︐\ue78e︒\ue78f︑\ue790︓\ue791︔\ue792︕\ue793︖\ue794︗\ue795︘\ue796︙"
-    "\ue7c7ḿ\ue81e龴\ue826龵\ue82b龶\ue82c龷\ue832龸\ue843龹\ue854龺\ue864龻",
-    "koi8-u": "╝ў╬Ў",
-}
-_SWAPS["iso2022_jp_ext"] = _SWAPS["euc_jp"]
+# ``labels`` are those that select each of Python's codecs. That of the same name is often too narrow: pages labelled
+# Shift_JIS are cp932, and those labelled GB2312 may use all of GB18030. ``missing`` is what the standard's tables have
+# and Python's codecs lack: runs of characters, each after the bytes of the first one. ``swaps`` are pairs: a character
+# that a codec gives, and the one that the standard has instead.
+_TABLES: dict[str, dict[str, str]] = json.loads(files(__package__ or "").joinpath("encodings.json").read_text("utf-8"))
+CODECS: dict[str, str] = {label: codec for codec, labels in _TABLES["labels"].items() for label in labels.split()}
+_SWAPS = _TABLES["swaps"]
 
 _PRESCAN_SIZE = 4096  # bytes: the standard asks for 1024, but many pages need more
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF16_LE: "utf-16-le"}
@@ -222,7 +154,7 @@ def _read_table(source: str) -> dict[bytes, str]:
 
 for _codec in set(CODECS.values()):
     codecs.register_error(
-        f"websearch-{_codec}", partial(_find_missing, _codec, _read_table(_MISSING_CHARACTERS.get(_codec, "")))
+        f"websearch-{_codec}", partial(_find_missing, _codec, _read_table(_TABLES["missing"].get(_codec, "")))
     )
 
 

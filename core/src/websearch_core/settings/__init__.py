@@ -22,20 +22,9 @@ from ..errors import ConfigurationError, InvalidOption
 from ..models import SearchQuery
 from ..models._domains import DomainNames, Domains
 from ..provider._declare import FoundFile
+from . import _places
 from ._build import conceal
-from ._places import (
-    Place,
-    build_layer,
-    check_limits,
-    check_place,
-    describe_invalid,
-    merge,
-    narrow,
-    nest,
-    options_of,
-    read_environment,
-    warn_of_keys,
-)
+from ._places import Place
 from ._shapes import SWITCH, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
 from ._values import SECRET_PARTS, Http, HttpDefaults, PerRun, ReadDefaults, Seconds, Timeout
@@ -140,7 +129,7 @@ class Settings(BaseModel):
                 and the setting, or the variable, and never shows the value.
         """
         tables = read_files()
-        places = [_as_place(_given(explicit)), read_environment(cls.model_fields), *map(_as_place, tables)]
+        places = [_as_place(_given(explicit)), _places.read_environment(cls.model_fields), *map(_as_place, tables)]
         settings = cls.__new__(cls)
         settings._fill(places, tuple(table.source for table in tables))  # noqa: SLF001 - an instance of this class
         return settings
@@ -172,11 +161,11 @@ class Settings(BaseModel):
 
     def find_layer(self, kind: str) -> Any:
         """Return the layer *kind* of settings files with the options that are set, even if it is switched off."""
-        return build_layer(kind, options_of(kind, self._chosen), DEFAULT)
+        return _places.build_layer(kind, _places.options_of(kind, self._chosen), DEFAULT)
 
     def layer_options(self, kind: str) -> Mapping[str, Option]:
         """Return the options set for the layer *kind*, with their sources."""
-        return options_of(kind, self._chosen)
+        return _places.options_of(kind, self._chosen)
 
     def chosen_layer(self, name: str) -> str | bool | None:
         """Return the *kind* of layer that the setting *name* chooses, False if none, or None if it says nothing."""
@@ -196,7 +185,7 @@ class Settings(BaseModel):
 
     def options(self, name: str) -> Mapping[str, Option]:
         """Return the options set for the provider *name*, with their sources, except its environment variables."""
-        options = options_of(name, self._chosen, "providers")
+        options = _places.options_of(name, self._chosen, "providers")
         return {option: one for option, one in options.items() if option != SWITCH}
 
     def switched_off(self, provider: str | None = None) -> Source | None:
@@ -223,14 +212,14 @@ class Settings(BaseModel):
         """Check the *places*, set the fields to the first value of each setting, and remember where it comes from."""
         cls = type(self)
         for place in places:
-            check_place(place, cls.model_fields)
-        chosen = narrow(merge(places))
+            _places.check_place(place, cls.model_fields)
+        chosen = _places.narrow(_places.merge(places))
         try:
-            super().__init__(**nest(chosen))
+            super().__init__(**_places.nest(chosen))
         except ValidationError as error:
-            raise describe_invalid(error, chosen) from None
+            raise _places.describe_invalid(error, chosen) from None
         self._places, self._chosen, self._files = places, chosen, files
-        check_limits(self, chosen)
+        _places.check_limits(self, chosen)
 
 
 def _given(explicit: Mapping[str, object]) -> Table:
@@ -240,7 +229,7 @@ def _given(explicit: Mapping[str, object]) -> Table:
 def _as_place(table: Table) -> Place:
     place = flatten(table, Settings.model_fields)
     if table.exposed:
-        warn_of_keys(place)
+        _places.warn_of_keys(place)
     return place
 
 

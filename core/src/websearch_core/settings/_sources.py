@@ -10,6 +10,7 @@ import logging
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -101,7 +102,13 @@ def read_files() -> list[Table]:
     folder, named = _user_folder(), read_variable(NAMED)
     if is_loop_running() and _last_read is not None and _last_read[0] == (folder, named):
         return _last_read[1]
-    files = _read_all(named)
+    own = user_file()
+    files = [_read_named(Path(named))] if named else list(_find(own))
+    has_own = False
+    with suppress(OSError):  # this user may not read its folder
+        has_own = own is not None and own.is_file()
+    if own is not None and has_own:
+        files.append(_make_table("file", own, _read(own)))
     _last_read = (folder, named), files
     return files
 
@@ -117,14 +124,6 @@ def remember_files() -> None:
         pass
     finally:
         _log.disabled = False
-
-
-def _read_all(named: str) -> list[Table]:
-    own = user_file()
-    files = [_read_named(Path(named))] if named else list(_find(own))
-    if own is not None and _is_readable(own):
-        files.append(_make_table("file", own, _read(own)))
-    return files
 
 
 def _user_folder() -> Path | None:
@@ -160,13 +159,6 @@ def make_refusal(source: Source, key: str, why: str, *, variables: tuple[str, ..
         f"{source.place}: {key}: {why}, because this file was only found in the working directory or above it. "
         f"If you want this, put it {', '.join(places)}"
     )
-
-
-def _is_readable(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # this user may not read its folder
-        return False
 
 
 def _read_named(path: Path) -> Table:
@@ -254,18 +246,13 @@ def _get_own_table(table: dict[str, Any]) -> Any:
 def _make_table(kind: Literal["file", "found"], path: Path, entries: Any) -> Table:
     if not isinstance(entries, dict):
         raise ConfigurationError(f"{path}: tool.websearch is not a table")
-    project = path.name == "pyproject.toml"
+    project, exposed = path.name == "pyproject.toml", False
+    with suppress(OSError):  # it was deleted meanwhile
+        exposed = os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
     return Table(
         Source(kind, str(path)),
         copy.deepcopy(entries),
         prefix=("tool", "websearch") if project else (),
         shared=not project and path.name not in NAMES,
-        exposed=_is_exposed(path),
+        exposed=exposed,
     )
-
-
-def _is_exposed(path: Path) -> bool:
-    try:
-        return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
-    except OSError:  # it was deleted meanwhile
-        return False

@@ -39,18 +39,10 @@ class Check:
 
 
 _OPTIONS: Mapping[str, Any] = {
-    "allowed_domains": ["a.example"],
-    "blocked_domains": ["b.example"],
-    "time_range": "week",
-    "after": "2026-01-01",
-    "before": "2026-06-30",
-    "country": "GB",
-    "language": "de",
-    "safe_search": "strict",
-    "topic": "news",
-    "images": True,
+    "allowed_domains": ["a.example"], "blocked_domains": ["b.example"], "time_range": "week", "after": "2026-01-01",
+    "before": "2026-06-30", "country": "GB", "language": "de", "safe_search": "strict", "topic": "news", "images": True,
     "page": 2,
-}
+}  # fmt: skip
 _Meanings = Mapping[int, tuple[type[errors.ServiceError], ...]]
 _STATUSES: _Meanings = {
     302: (errors.ServiceError,),
@@ -61,15 +53,11 @@ _STATUSES: _Meanings = {
     404: (errors.BadResponse, errors.PageNotFound),
     422: (errors.BadRequest,),
     429: (errors.RateLimited,),
-    500: (errors.Unavailable,),
-    502: (errors.Unavailable,),
-    503: (errors.Unavailable,),
-    504: (errors.Unavailable,),
+    **dict.fromkeys((500, 502, 503, 504), (errors.Unavailable,)),
 }
 _PAGE_STATUSES: _Meanings = {  # of a page that we open ourselves
     **_STATUSES,
-    401: (errors.AccessDenied,),
-    402: (errors.AccessDenied,),
+    **dict.fromkeys((401, 402), (errors.AccessDenied,)),
     403: (errors.AccessDenied, errors.Blocked),
     404: (errors.PageNotFound,),
 }

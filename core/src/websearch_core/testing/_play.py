@@ -72,7 +72,10 @@ def _run_shared(flow: Flow[_T]) -> Flow[_T]:
                 if isinstance(effect, Share):
                     answer: object = SharedAnswer((yield from _run_shared(effect.make())), is_first=True)
                 elif isinstance(effect, Hedge):
-                    answer = (yield from _run_first(effect.first)), None
+                    try:
+                        answer = (yield from _run_shared(effect.first)), None
+                    except WebSearchError as failure:
+                        answer = failure, None
                 else:
                     answer = yield effect
             except Exception as error:  # noqa: BLE001 - raised again, inside the flow
@@ -83,14 +86,6 @@ def _run_shared(flow: Flow[_T]) -> Flow[_T]:
         return stop.value  # type: ignore[no-any-return]
     finally:
         flow.close()
-
-
-def _run_first(flow: Flow[object]) -> Flow[object]:
-    """Run the first flow of a `Hedge`, which is never late here."""
-    try:
-        return (yield from _run_shared(flow))
-    except WebSearchError as error:
-        return error
 
 
 def reply(body: object = b"", status: int = 200, **headers: str) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import importlib.util
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -51,19 +52,15 @@ class RedisBackend:
             self._client.unlink(key)
 
     def stats(self) -> CacheStats:
-        sizes = [_measure(self._client, key) for key in self._client.scan_iter(f"{_PREFIX}*", count=1000)]
+        from redis.exceptions import ResponseError
+
+        sizes = []
+        for key in self._client.scan_iter(f"{_PREFIX}*", count=1000):
+            with suppress(ResponseError):  # somebody put something else there
+                sizes.append(int(self._client.strlen(key)))
         parts = urlsplit(self._url)
         location = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
         return CacheStats(len(sizes), sum(sizes), location)
-
-
-def _measure(client: Any, key: bytes) -> int:
-    from redis.exceptions import ResponseError
-
-    try:
-        return int(client.strlen(key))
-    except ResponseError:  # somebody put something else there
-        return 0
 
 
 def connect(url: str) -> Any:

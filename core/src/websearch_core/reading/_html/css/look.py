@@ -303,15 +303,9 @@ def _closes(style: Style) -> bool:
 
 
 def _is_faint(style: Style) -> bool:
-    opacity = parse_size(style.get("opacity", ()))
-    if opacity is not None and opacity.number < _FAINT:
-        return True
-    for part in split_parts(style.get("filter", ())):
-        if part[0] == Token("function", "opacity"):
-            amount = parse_size(part[1:-1])
-            if amount is not None and amount.number < _FAINT:
-                return True
-    return False
+    filters = split_parts(style.get("filter", ()))
+    written = [style.get("opacity", ()), *(part[1:-1] for part in filters if part[0] == Token("function", "opacity"))]
+    return any((amount := parse_size(one)) is not None and amount.number < _FAINT for one in written)
 
 
 def _is_cut_away(style: Style) -> bool:
@@ -349,16 +343,12 @@ def _collapses(style: Style) -> bool:
         if not numbers or None in numbers:
             continue
         by = [one.number for one in numbers if one is not None]
-        if name.startswith("scale") and name != "scalez":
-            if any(abs(one) < _FAINT for one in by[:2]):
-                return True
-        elif name == "matrix" and len(by) == 6:
-            if abs(by[0] * by[3] - by[1] * by[2]) < _FAINT * _FAINT:
-                return True
-        elif name == "matrix3d" and len(by) == 16:
-            if abs(by[0] * by[5] - by[1] * by[4]) < _FAINT * _FAINT:
-                return True
-        elif name in {"rotatex", "rotatey"} and abs(abs(by[0]) % 180 - 90) < 1:
+        if (
+            (name.startswith("scale") and name != "scalez" and any(abs(one) < _FAINT for one in by[:2]))
+            or (name == "matrix" and len(by) == 6 and abs(by[0] * by[3] - by[1] * by[2]) < _FAINT * _FAINT)
+            or (name == "matrix3d" and len(by) == 16 and abs(by[0] * by[5] - by[1] * by[4]) < _FAINT * _FAINT)
+            or (name in {"rotatex", "rotatey"} and abs(abs(by[0]) % 180 - 90) < 1)
+        ):
             return True
     return False
 
