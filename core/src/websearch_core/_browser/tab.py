@@ -18,6 +18,9 @@ from .._runtime.deadline import time_left
 from ..errors import BadResponse, TimedOut, TooLarge, Unavailable, UnsafeURL, WebSearchError
 from .pipe import CommandFailed, Connection, Gone
 
+# In the page's own world: what it makes as a closed shadow root is an open one, which the scripts in ours can see.
+_OPEN_ROOTS = """{ const attach = Element.prototype.attachShadow; Element.prototype.attachShadow = new Proxy(attach, {
+  apply: (_, host, [init, ...more]) => attach.call(host, init && { ...init, mode: "open" }, ...more) }) }"""
 _WIDTH, _HEIGHT = 1280, 2400  # pixels: much that loads on scrolling loads at once on a tall screen
 _MAX_DIALOGS = 3
 _DOWNLOAD = 0.2  # seconds until the browser has said that a navigation ended since it is a download
@@ -107,6 +110,7 @@ class Tab:
             self.send("Network.setBypassServiceWorker", {"bypass": True}),
             self.set_height(),
             self.send("Emulation.setEmulatedMedia", {"features": media}),
+            self.send("Page.addScriptToEvaluateOnNewDocument", {"source": _OPEN_ROOTS}),
         )
 
     async def set_height(self, height: int = _HEIGHT) -> None:

@@ -88,10 +88,11 @@ class Choices(NamedTuple):
     transcripts: Responses | None = None
     menus: bool = False
     route: str = ""
+    ocr: Callable[[bytes, str], str] | None = None
 
     def describe(self) -> list[str]:
         """Return the same for the key of a page, which is another one if other parts of it are wanted."""
-        return [f"{name}={value}" for name, value in self._asdict().items() if value]
+        return [f"{name}={getattr(value, '__qualname__', value)}" for name, value in self._asdict().items() if value]
 
 
 class Caller(NamedTuple):

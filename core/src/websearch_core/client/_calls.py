@@ -174,6 +174,7 @@ class Calls:
             if choice not in {None, *words}:
                 raise InvalidOption(f"{name}: must be {' or '.join(words)}, not {choice!r}")
             wanted[name] = choice or getattr(around, name) or self.settings.read_options.get(name)
+        wanted["ocr"] = options.get("ocr") or around.ocr or self.settings.read_options.get("ocr")
         return Choices(**wanted)
 
     def _read_one(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from .._runtime.scope import current_call
 from .._text.dates import parse_date
 from .._text.urls import find_page, identify, is_web_url
 from ..errors import (
@@ -240,7 +241,7 @@ def parse_response(
     """
     from ..reading import read_bytes  # imports the parsers, which searches do without
 
-    cut = ""
+    cut, options["ocr"] = "", current_call().choices.ocr
     if response.truncated:
         is_at_limit = len(response.content) >= max_bytes
         cut = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"

@@ -6,10 +6,12 @@ whatever the bytes.
 """
 
 from __future__ import annotations
+from collections.abc import Callable, Mapping
 
 from .._text.choices import Responses
 from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
+from ._documents.image import read_pictures
 from ._documents.transcript import find_transcripts as find_transcripts
 from ._excerpt.spec import Excerpt, ReadOptions
 from ._formats import ReadingOptions, convert
@@ -37,6 +39,7 @@ def read_bytes(
     isolate: bool | None = False,
     processes: int | None = None,
     cut: str = "",
+    ocr: Callable[[bytes, str], str] | None = None,
 ) -> Page:
     """Read a whole page of any type.
 
@@ -52,6 +55,7 @@ def read_bytes(
             has cost as much as starting one.
         processes: Maximum number of such processes; by default one for each core, and never more than 8.
         cut: Why *data* is incomplete, such as ``larger than 10 MiB``; empty if it is complete.
+        ocr: Returns the text of an image from its bytes and media type, for scans and images; called in this process.
 
     Returns:
         The page with all of its text, for `Excerpt` to take a part of.
@@ -64,13 +68,17 @@ def read_bytes(
         TimedOut: The page was not read within the time allowed.
         ConfigurationError: *isolate* is ``True``, and no other process can be started.
     """
-    options: ReadingOptions = {"links": links, "comments": comments, "reviews": reviews}
-    try:
+
+    def read(texts: Mapping[str, str] | None) -> Page:
+        options: ReadingOptions = {"links": links, "comments": comments, "reviews": reviews, "texts": texts}
         if isolate is False:
             return convert(data, url, content_type, **options)
         from ._isolation.pool import read_isolated  # starts no process yet, but registers the cleanup
 
         return read_isolated(data, url, content_type, isolate=isolate, processes=processes, **options)
+
+    try:
+        return read(None) if ocr is None else read_pictures(read, ocr)
     except UnsupportedContent as error:
         kind = media_type(data, content_type)
         if not cut or (found := find_type(kind, url)) is None or not found.needs_end:

@@ -1,6 +1,7 @@
 """Convert bytes with the reader of their type."""
 
 from __future__ import annotations
+from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
 from .._text.choices import Responses
@@ -23,17 +24,18 @@ class ReadingOptions(TypedDict, total=False):
     links: Links
     comments: Responses | None
     reviews: Responses | None
+    texts: Mapping[str, str] | None  # as those of a `Document`
 
 
 def convert(data: bytes, url: str, content_type: str | None = None, **options: Unpack[ReadingOptions]) -> Page:
     """Read a whole page in this process, with the arguments and errors of `websearch_core.reading.read_bytes`."""
-    kind, links = media_type(data, content_type), options.get("links", "keep")
+    kind, links, texts = media_type(data, content_type), options.get("links", "keep"), options.get("texts")
     if kind in HTML:
-        page = read_html(data, url, content_type, **options)
+        comments, reviews = options.get("comments"), options.get("reviews")
+        page = read_html(data, url, content_type, links=links, comments=comments, reviews=reviews)
     else:  # our own writer produces safe Markdown already
-        page = _sanitize_page(
-            _read(Document(data=data, url=url, media_type=kind, content_type=content_type, links=links)), links
-        )
+        document = Document(data=data, url=url, media_type=kind, content_type=content_type, links=links, texts=texts)
+        page = _sanitize_page(_read(document), links)
     if links != "keep":
         page = page.model_copy(update={"links": ()})
     stated = declared(content_type)

@@ -37,6 +37,7 @@ class Document:
     media_type: str  # their media type, as detected
     content_type: str | None = None  # the value of the HTTP header, if any, for its charset
     links: Links = "keep"  # what to do with links, as in `websearch_core.reading.read_html`
+    texts: Mapping[str, str] | None = None  # of its pictures, by name; {} asks for the pictures, as `Page.files`
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,6 +125,7 @@ TYPES = (
             re.compile(rb"BM.{4}\x00{4}.{4}[\x0c\x28\x40\x6c\x7c]\x00{3}", re.DOTALL): "image/bmp",
             re.compile(rb"II\*\x00|MM\x00\*"): "image/tiff",
             re.compile(rb"\x00\x00\x01\x00"): "image/x-icon",
+            re.compile(rb"\x00\x00\x00\x0cjP {2}|\xff\x4f\xff\x51"): "image/jp2",
             re.compile(rb"....ftyp(?:avif|avis)", re.DOTALL): "image/avif",
             re.compile(rb"....ftyp(?:heic|heix|heim|heis|hevc|hevx|mif1|msf1)", re.DOTALL): "image/heic",
         },

@@ -139,6 +139,7 @@ class ReadDefaults(BaseModel):
     reviews: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
     transcripts: Literal["drop", "keep"] | None = None
     token_counter: Callable[[str], int] | None = None
+    ocr: Callable[[bytes, str], str] | None = None
 
 
 def _hide(value: Any) -> Any:

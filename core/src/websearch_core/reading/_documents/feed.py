@@ -16,15 +16,14 @@ from time import struct_time
 from typing import Any
 
 from ..._text.dates import parse_date
-from ..._text.invisible import one_line, removal_note, strip_invisible
+from ..._text.invisible import one_line
 from ..._text.quantity import quantity
 from ...models import Page
-from .._charset import decode
 from .._html.fragment import bare, read_fragment
 from .._links import MAX_LINKS, Links, absolute
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
 from .._types import Document
-from .text import read_text
+from .text import decode_text, read_text
 
 _MAX_CHARACTERS = 2**20  # of source: later entries are old ones
 _MAX_ENTRIES = 1000
@@ -68,9 +67,7 @@ class _Feed:
 def read_feed(document: Document) -> Page:
     """Read the entries of a feed, in its order. If it cannot be parsed as a feed, read it as text."""
     url, media_type = document.url, document.media_type
-    source, decoding = decode(document.data, document.content_type, most=_MAX_CHARACTERS + 1)
-    cut = len(source) > _MAX_CHARACTERS
-    source, invisible = strip_invisible(source[:_MAX_CHARACTERS])
+    source, cut, notes = decode_text(document, markup=True, most=_MAX_CHARACTERS)
     feed = _json_feed(source) if media_type.endswith("json") else _xml_feed(source)
     if feed is None:
         return read_text(document)
@@ -79,11 +76,6 @@ def read_feed(document: Document) -> Page:
     count = len(feed.entries)
     partly = cut or written < count
     entries = quantity(written if partly else count, "entry", "entries")
-    notes = (
-        *([decoding] if decoding else []),
-        *removal_note(invisible),
-        f"the first {entries} of the feed" if partly else entries,
-    )
     return make_page(
         url,
         media_type,
@@ -95,7 +87,7 @@ def read_feed(document: Document) -> Page:
         modified=feed.updated,
         links=tuple(dict.fromkeys(targets))[:MAX_LINKS],
         truncated=partly,
-        notes=notes,
+        notes=(*notes, f"the first {entries} of the feed" if partly else entries),
     )
 
 

@@ -1,13 +1,21 @@
 """Say what an image is: its format and the size of its file; of an SVG, which is text, what it says.
 
-The picture itself is not decoded.
+The picture itself is not decoded; a function of the application may read it, and the scans of a PDF.
 """
 
 from __future__ import annotations
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Any, Literal
 
-from ..._text.invisible import one_line
+from ..._runtime.deadline import time_left
+from ..._text.invisible import one_line, strip_invisible
+from ..._text.quantity import quantity
 from ...models import Page
 from .._page import DESCRIPTION_LENGTH, TITLE_LENGTH, make_page
+from .._sniff import media_type
 from .._types import Document
 
 _NOTE = "the picture itself is not read"
@@ -18,18 +26,54 @@ _NAMES = {
 }  # fmt: skip
 _MAX_TEXTS = 2_000  # read in an SVG
 _MAX_SVG_SIZE = 2**20  # bytes
+_MAX_PICTURES = 100  # of a document
+_MAX_PIXELS = 50_000_000  # of a picture: an A4 page at 600 dpi has 35 million
+_MAX_LENGTH = 100_000  # characters of a picture
+_MIN_SECONDS = 2.0  # left for a picture, and to read the document once more
+_SIZES: Mapping[str, tuple[bytes, Literal["big", "little"]]] = {
+    "image/jpeg": (rb"\xff[\xc0-\xcf]..\x08(..)(..)", "big"),
+    "image/png": (rb"IHDR(.{4})(.{4})", "big"),
+    "image/jp2": (rb"\xff\x4f\xff\x51.{4}(.{4})(.{4})", "big"),
+    "image/tiff": (rb"\x00\x01\x04\x00\x01\x00{3}(.{4})\x01\x01\x04\x00\x01\x00{3}(.{4})", "little"),
+}  # where files state their width and height
 
 
 def read_image(document: Document) -> Page:
     """Say what an image is."""
-    data, media_type = document.data, document.media_type
-    found = _read_svg(data) if media_type == "image/svg+xml" else {}
+    data, kind = document.data, document.media_type
+    found = _read_svg(data) if kind == "image/svg+xml" else {}
     texts = {label: one_line(text, DESCRIPTION_LENGTH) for label, text in found.items()}
-    name = _NAMES.get(media_type, media_type.removeprefix("image/"))
+    name = _NAMES.get(kind, kind.removeprefix("image/"))
     lines = [f"{name} image, {_format_size(len(data))}", *(f"{label}: {text}" for label, text in texts.items() if text)]
     title = texts.get("Title", "")[:TITLE_LENGTH]
     description = texts.get("Description") or None
-    return make_page(document.url, media_type, "\n\n".join(lines), title=title, description=description, notes=(_NOTE,))
+    read = [strip_invisible(text)[0] for text in (document.texts or {}).values()]
+    facts: dict[str, Any] = {"title": title, "description": description, "notes": () if read else (_NOTE,)}
+    facts["files"] = {"1": data} if document.texts == {} and not found else {}
+    return make_page(document.url, kind, "\n\n".join(lines + read), **facts)
+
+
+def read_pictures(read: Callable[[Mapping[str, str]], Page], ocr: Callable[[bytes, str], str]) -> Page:
+    """Read a page, and if it is or has scans, once more with the texts of these."""
+    page, texts, problems = read({}), dict[str, str](), Counter[str]()
+    for name, data in islice(page.files.items(), _MAX_PICTURES):
+        if not 0 < _count_pixels(data, kind := media_type(data)) <= _MAX_PIXELS or time_left() < _MIN_SECONDS:
+            problems["too large, of an unknown format, or there was no time left"] += 1
+            continue
+        try:
+            texts[name] = "".join(ocr(data, kind))[:_MAX_LENGTH]
+        except Exception as error:  # noqa: BLE001 - whatever it raises, the other pictures may be read
+            problems[f"ocr failed with {type(error).__name__}"] += 1
+    found = [f"{quantity(len(texts), 'picture')} read by text recognition, which makes mistakes"] if texts else []
+    page = (read(texts) if texts else page).model_copy(update={"files": {}})
+    return page.with_notes(*found, *(f"{quantity(n, 'picture')} not read: {why}" for why, n in problems.items()))
+
+
+def _count_pixels(data: bytes, kind: str) -> int:
+    """Return how many pixels the headers of an image state, at most; 0 if that is not known."""
+    pattern, order = _SIZES.get(kind, (rb"(?!)", "big"))
+    found = re.findall(pattern, data, re.DOTALL)
+    return max((int.from_bytes(a, order) * int.from_bytes(b, order) for a, b in found), default=0)
 
 
 def _format_size(count: int) -> str:

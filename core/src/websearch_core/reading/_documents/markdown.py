@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from ..._text.dates import parse_date
-from ..._text.invisible import one_line, removal_note, strip_invisible
+from ..._text.invisible import one_line
 from ..._text.markup import strip_markup
 from ..._text.quantity import quantity
 from ...models import Page
-from .._charset import decode
 from .._links import MAX_LINKS, absolute
 from .._markdown.fences import outside_fences
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
 from .._types import Document
 from .front_matter import read_front_matter
-from .text import MAX_CHARACTERS
+from .text import decode_text
 from .unseen import remove_unseen
 
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
@@ -28,19 +27,16 @@ _SUMMARY = re.compile(
 )
 _DETAILS = re.compile(r"^ {0,3}</?details(?: [^<>\n]{0,200})?>|</details>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _MAIL = re.compile(r"<[^<>@\s]+@[^<>\s]+>")
-_TITLES = ("title",)
-_DESCRIPTIONS = ("description", "summary", "excerpt", "abstract", "subtitle")
-_AUTHORS = ("author", "authors", "creator", "byline")
+_DESCRIPTIONS = "description summary excerpt abstract subtitle"
+_AUTHORS = "author authors creator byline"
 _PUBLISHED = (
-    "date", "published", "datepublished", "published_at", "publishdate", "pubdate", "publish_date",
-    "publication_date", "published_time", "created", "created_at",
-)  # fmt: skip
+    "date published datepublished published_at publishdate pubdate publish_date publication_date published_time "
+    "created created_at"
+)
 _MODIFIED = (
-    "modified", "updated", "lastmod", "last_updated", "last_modified", "lastupdated", "lastmodified", "datemodified",
-    "updated_at", "last-updated", "last-modified", "modified_time",
-)  # fmt: skip
-_LANGUAGES = ("lang", "language", "locale")
-_SITES = ("site_name", "sitename", "site")
+    "modified updated lastmod last_updated last_modified lastupdated lastmodified datemodified updated_at last-updated "
+    "last-modified modified_time"
+)
 _MAX_AUTHORS = 10
 
 # Of ``/llms.txt``.
@@ -57,27 +53,20 @@ _LINK_TEXT = re.compile(r"\[([^\[\]]*+)\]\([^()]*+\)")
 def read_markdown(document: Document) -> Page:
     """Read Markdown."""
     url = document.url
-    text, decoding = decode(document.data, document.content_type, markup=False, most=MAX_CHARACTERS + 1)
-    cut = len(text) > MAX_CHARACTERS
-    text, invisible = strip_invisible(text[:MAX_CHARACTERS])
+    text, cut, notes = decode_text(document, markup=False)
     text = text.replace("\r\n", "\n").lstrip("\n")
     values, begin = read_front_matter(text)
     content, hidden = remove_unseen(text[begin:])
     if _DETAILS.search(content):
         content = outside_fences(content, _open_details)
     facts = dict(_facts(values))
-    notes = [
-        *([decoding] if decoding else []),
-        *removal_note(invisible),
-        *([f"{quantity(hidden, 'hidden passage')} left out"] if hidden else []),
-        *(["the text is too long to be read whole: this is its beginning"] if cut else []),
-    ]
+    notes += (f"{quantity(hidden, 'hidden passage')} left out",) if hidden else ()
     if _is_llms_txt(url) and (listed := _read_page_list(content, url)):
         facts |= listed[0]
-        notes.append(listed[1])
+        notes += (listed[1],)
     elif "title" not in facts and (heading := _HEADING.search(content)):
         facts["title"] = one_line(heading[1], TITLE_LENGTH)
-    return make_page(url, document.media_type, content, truncated=cut, notes=tuple(notes), **facts)
+    return make_page(url, document.media_type, content, truncated=cut, notes=notes, **facts)
 
 
 def _open_details(text: str) -> str:
@@ -87,22 +76,25 @@ def _open_details(text: str) -> str:
 def _facts(values: Mapping[str, list[str]]) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a page that front matter states."""
 
-    def find(keys: Iterable[str]) -> list[str]:
-        return next((found for key in keys if (found := [one for one in values.get(key, ()) if one])), [])
+    def find(keys: str) -> list[str]:
+        return next((found for key in keys.split() if (found := [one for one in values.get(key, ()) if one])), [])
 
-    if title := one_line(strip_markup(" ".join(find(_TITLES))), TITLE_LENGTH):
+    if title := one_line(strip_markup(" ".join(find("title"))), TITLE_LENGTH):
         yield "title", title
-    yield "description", one_line(strip_markup(" ".join(find(_DESCRIPTIONS))), DESCRIPTION_LENGTH) or None
+    yield (
+        "description",
+        one_line(strip_markup(" ".join(find(_DESCRIPTIONS))), DESCRIPTION_LENGTH) or None,
+    )
     authors = (_MAIL.sub("", strip_markup(author)).strip() for author in find(_AUTHORS)[:_MAX_AUTHORS])
     yield "author", one_line(", ".join(filter(None, authors)), NAME_LENGTH) or None
     yield "published", _date(values, _PUBLISHED)
     yield "modified", _date(values, _MODIFIED)
-    yield "language", language_of(find(_LANGUAGES))
-    yield "site_name", one_line(" ".join(find(_SITES)), NAME_LENGTH) or None
+    yield "language", language_of(find("lang language locale"))
+    yield "site_name", one_line(" ".join(find("site_name sitename site")), NAME_LENGTH) or None
 
 
-def _date(values: Mapping[str, list[str]], keys: Iterable[str]) -> datetime | None:
-    dates = (parse_date(value) for key in keys for value in values.get(key, ())[:1])
+def _date(values: Mapping[str, list[str]], keys: str) -> datetime | None:
+    dates = (parse_date(value) for key in keys.split() for value in values.get(key, ())[:1])
     return next(filter(None, dates), None)
 
 

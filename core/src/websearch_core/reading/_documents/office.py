@@ -20,6 +20,7 @@ from .._markdown.table import write_rows
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
 from .._types import DOCX, EPUB, PPTX, XLSX, Document
 from .archive import Unpacked, unpack
+from .text import TOO_LONG
 
 _MAX_TAGS = 250_000  # the converters take thirty microseconds for each
 _MAX_SHEET_TAGS = 1_000_000  # more, since workbooks are read as a stream
@@ -49,13 +50,9 @@ def read_office(document: Document) -> Page:
         raise UnsupportedContent(f"{media_type} that is damaged: {type(error).__name__}") from error
     cut = cut or len(text) > _MAX_CHARACTERS
     text, invisible = strip_invisible(text[:_MAX_CHARACTERS])
-    notes += [
-        *removal_note(invisible),
-        *(["the text is too long to be read whole: this is its beginning"] if cut else []),
-    ]
-    return make_page(
-        document.url, media_type, text, truncated=cut, notes=tuple(notes), **_read_metadata(unpacked.parts)
-    )
+    facts = _read_metadata(unpacked.parts)
+    notes += [*removal_note(invisible), *([TOO_LONG] if cut else [])]
+    return make_page(document.url, media_type, text, truncated=cut, notes=tuple(notes), **facts)
 
 
 def _read_sheets(archive: BytesIO, most: int) -> tuple[str, list[str], bool]:

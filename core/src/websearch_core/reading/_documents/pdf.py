@@ -10,6 +10,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -47,13 +48,7 @@ _LIMITS: dict[str, Any] = {
     "page_tree_maximum_page_entries": 200_000,
     "xform_maximum_invocations_per_extraction": 1_000,
 }
-_OUTPUT_LIMITS = (  # the limit on a decoded stream has one name for each filter
-    "array_based_stream_maximum_output_length",
-    "brotli_maximum_output_length",
-    "lzw_maximum_output_length",
-    "run_length_maximum_output_length",
-    "zlib_maximum_output_length",
-)
+_FILTERS = "array_based_stream", "brotli", "lzw", "run_length", "zlib"  # each has a limit on a decoded stream
 
 _FULL = 0.7  # of a full line: the line after a line this long may continue it
 _MIN_FULL_LENGTH = 35  # characters: narrower text is a table or a list
@@ -84,6 +79,9 @@ _LONG_WORD = 20  # letters
 _GLUED = 0.15  # share of letters in such words, where words seem to run together
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffff\U00020000-\U0003ffff]+")  # scripts
 _GLUED_SAMPLE = 200_000  # characters
+_MAX_PICTURES = 20  # of a page
+_MIN_SIDE = 50  # pixels of an image that may have text
+_MAX_PICTURES_SIZE = 2**25  # bytes of the images of all pages
 
 
 def read_pdf(document: Document) -> Page:
@@ -94,7 +92,7 @@ def read_pdf(document: Document) -> Page:
     from .filters import MAX_DECODED, BoundedReader, bounded
 
     logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else its warnings go to stderr
-    limits: dict[str, Any] = {**_LIMITS, **dict.fromkeys(_OUTPUT_LIMITS, MAX_DECODED)}
+    limits: dict[str, Any] = {**_LIMITS, **{f"{name}_maximum_output_length": MAX_DECODED for name in _FILTERS}}
     seconds = min(_MAX_SECONDS, _SHARE * time_left())
     until = time.monotonic() + seconds
     with apply_configuration(**limits), bounded(seconds + _MORE_SECONDS) as budget:
@@ -106,15 +104,17 @@ def read_pdf(document: Document) -> Page:
             raise UnsupportedContent(f"{PDF} that is damaged or not a PDF: {type(error).__name__}") from error
         if locked:
             raise UnsupportedContent(f"{PDF} that is encrypted: it opens with a password only")
-        return _read(reader, count, document.url, budget, until)
+        return _read(reader, count, document, budget, until)
 
 
-def _read(reader: PdfReader, count: int, url: str, budget: Budget, until: float) -> Page:
+def _read(reader: PdfReader, count: int, document: Document, budget: Budget, until: float) -> Page:
+    url, given = document.url, document.texts
+    files: dict[str, bytes] = {}
     pages: list[list[str]] = []
     margins: list[set[str]] = []
     values: list[list[str]] = []
     links: dict[str, None] = {}
-    characters = invisible = broken = 0
+    characters = invisible = broken = size = 0
     for number in range(min(count, _MAX_PAGES)):
         if characters > _MAX_CHARACTERS or time.monotonic() > until:
             break
@@ -125,6 +125,11 @@ def _read(reader: PdfReader, count: int, url: str, budget: Budget, until: float)
         try:
             page = reader.pages[number]
             text, edge = _extract(page)
+            if given is not None and not text.strip():
+                text = "\n".join(read for name, read in given.items() if name.startswith(f"{number}-"))
+                for data in () if given else _pictures(page):
+                    if (size := size + len(data)) <= _MAX_PICTURES_SIZE:
+                        files[f"{number}-{size}"] = data
             text, unseen = strip_invisible(text[:_MAX_CHARACTERS])
             for link, value in _annotations(page):
                 entered += [value] if value else []
@@ -146,6 +151,7 @@ def _read(reader: PdfReader, count: int, url: str, budget: Budget, until: float)
     texts = ["\n\n".join(filter(None, [text, *entered])) for text, entered in zip(texts, values, strict=True)]
     content = "\n\n".join(f"## Page {number}\n\n{text}" for number, text in enumerate(texts, start=1) if text)
     silent = sum(not text for text in texts) - broken
+    partly = f"{quantity(silent, 'page')} without text: empty, or pictures"
     cut, nameless = len(texts) < count, content.count("\ufffd")
     notes = [
         f"the first {len(texts)} of {quantity(count, 'page')}" if cut else quantity(count, "page"),
@@ -154,16 +160,13 @@ def _read(reader: PdfReader, count: int, url: str, budget: Budget, until: float)
         *(["words may run together: the file does not say where they end"] if _is_glued(content) else []),
         *([f"{quantity(nameless, 'character')} that the fonts do not name, shown as \ufffd"] if nameless else []),
         *([f"{quantity(broken, 'page')} could not be read: damaged or too complex"] if broken else []),
-        *([_note_silent(silent, some=bool(content))] if silent > 0 else []),
+        *(
+            [partly if content else "there is no text in it: its pages are pictures, as of a scan, or empty"]
+            * (silent > 0)
+        ),
     ]
-    facts = _read_metadata(reader)
+    facts = {**_read_metadata(reader), "files": files}
     return make_page(url, PDF, content, links=tuple(links)[:MAX_LINKS], truncated=cut, notes=tuple(notes), **facts)
-
-
-def _note_silent(silent: int, *, some: bool) -> str:
-    if some:
-        return f"{quantity(silent, 'page')} without text: empty, or pictures"
-    return "there is no text in it: its pages are pictures, as of a scan, or empty"
 
 
 def _extract(page: PageObject) -> tuple[str, set[str]]:
@@ -210,6 +213,16 @@ def _extract(page: PageObject) -> tuple[str, set[str]]:
 
     text = page.extract_text(visitor_operand_before=before, visitor_operand_after=after, visitor_text=collect)
     return text, {" ".join(line.split()) for line, at in lines if at < low + near or at > high - near}
+
+
+def _pictures(page: Any) -> Iterator[bytes]:
+    """Yield the larger images of a page: those that JPEG, JPEG 2000 or a fax encode are files then."""
+    with suppress(KeyError):  # it has none
+        for reference in list(page["/Resources"]["/XObject"].values())[:_MAX_PICTURES]:
+            with suppress(Exception):  # as in `read_pdf`: the others may be sound
+                image = reference.get_object()
+                if image["/Subtype"] == "/Image" and min(image["/Width"], image["/Height"]) >= _MIN_SIDE:
+                    yield image.get_data()
 
 
 def _as_text(shown: object) -> str:

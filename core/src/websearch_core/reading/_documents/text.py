@@ -38,6 +38,7 @@ _STATEMENT = re.compile(
     r"[ \t]*+(?:(?:class|const|def|export|from|function|import|let|package|return|set|use|using|var)[ \t][^.]*+$"
     r"|[\w.\[\]\"'$-]{1,60}[ \t]*[:+-]?=|[\w.$]{1,60}\(.*\)$|.*[;{}]$)"
 )
+TOO_LONG = "the text is too long to be read whole: this is its beginning"
 _STATEMENTS = 0.25  # share of the lines that make a text code
 _SAMPLE_LENGTH = 20_000  # characters
 
@@ -45,11 +46,7 @@ _SAMPLE_LENGTH = 20_000  # characters
 def read_text(document: Document) -> Page:
     """Read a text format: lay out tables and JSON, and leave the rest as it is, in a code block unless it is prose."""
     url, media_type = document.url, document.media_type
-    text, decoding = decode(
-        document.data, document.content_type, markup=media_type.endswith("xml"), most=MAX_CHARACTERS + 1
-    )
-    cut = len(text) > MAX_CHARACTERS
-    text, invisible = strip_invisible(text[:MAX_CHARACTERS])
+    text, cut, notes = decode_text(document, markup=media_type.endswith("xml"))
     heading: re.Match[str] | None = None
     note: str | None = None
     written_in = _language(url, media_type)
@@ -61,14 +58,17 @@ def read_text(document: Document) -> Page:
         content = _fence(text, written_in)
     else:
         content, heading = text, _TITLE.search(text)
-    notes = (
-        *([decoding] if decoding else []),
-        *removal_note(invisible),
-        *([note] if note else []),
-        *(["the text is too long to be read whole: this is its beginning"] if cut else []),
-    )
+    notes += (note,) if note else ()
     title = one_line(heading[1], TITLE_LENGTH) if heading else ""
     return make_page(url, media_type, content, title=title, truncated=cut, links=_addresses(text), notes=notes)
+
+
+def decode_text(document: Document, *, markup: bool, most: int = MAX_CHARACTERS) -> tuple[str, bool, tuple[str, ...]]:
+    """Return the text of a document without invisible characters, whether it was cut, and notes on it."""
+    text, decoding = decode(document.data, document.content_type, markup=markup, most=most + 1)
+    cut = len(text) > most
+    text, invisible = strip_invisible(text[:most])
+    return text, cut, (*filter(None, [decoding]), *removal_note(invisible), *([TOO_LONG] if cut else []))
 
 
 def _language(url: str, media_type: str) -> str:

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._text.escaping import escape_text
-from ..._text.invisible import one_line, removal_note, strip_invisible
+from ..._text.invisible import one_line
 from ..._text.media_types import parse_media_type
 from ...models import Page
 from .._charset import decode
@@ -23,7 +23,7 @@ from .._html.parse import find_base, parse_page
 from .._links import absolute
 from .._page import NAME_LENGTH, TITLE_LENGTH, make_page
 from .._types import SRT, TRANSCRIPT_JSON, VTT, Document
-from .text import MAX_CHARACTERS, read_text
+from .text import decode_text, read_text
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -58,14 +58,10 @@ class Transcript(NamedTuple):
 
 def read_transcript(document: Document) -> Page:
     """Read a transcript as paragraphs that begin with their time. If nothing is said in it, read it as text."""
-    text, decoding = decode(document.data, document.content_type, markup=False, most=MAX_CHARACTERS + 1)
-    cut = len(text) > MAX_CHARACTERS
-    text, invisible = strip_invisible(text[:MAX_CHARACTERS])
+    text, cut, notes = decode_text(document, markup=False)
     said = _in_podcast(text) if document.media_type.endswith("json") else _in_captions(text)
     if not (content := "\n\n".join(map(escape_text, _paragraphs(said)))):
         return read_text(document)
-    long = ["the text is too long to be read whole: this is its beginning"] if cut else []
-    notes = (*([decoding] if decoding else []), *removal_note(invisible), *long)
     return make_page(document.url, document.media_type, content, truncated=cut, notes=notes)
 
 

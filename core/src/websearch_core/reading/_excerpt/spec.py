@@ -43,7 +43,8 @@ class ReadOptions(TypedDict, total=False):
         query: Return the passages of the whole page that best answer this, instead of the text at the offset. A mark
             says which of them stand outside the main text.
         find: Return the places around this phrase, in the whole page and with the same mark.
-        outline: Return the headings of the page instead, with the size of what is below each, and its offset.
+        outline: Return the headings of the page instead, as a list with the size of what is below each, and its offset:
+            ``- Prices (1,200 characters; offset 310)``, and below it ``  - Wholesale (400 characters; offset 1110)``.
         comments: ``drop`` or ``keep`` what readers wrote about an HTML page, for the readers that run here. By default,
             an article drops it, and other pages keep what belongs to them.
         reviews: The same for reviews. By default, what belongs to the page is kept.
@@ -53,6 +54,8 @@ class ReadOptions(TypedDict, total=False):
             those of episodes. It is one more request for each, at most three, by the readers that run here. By default
             they are dropped, except by the tools.
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
+        ocr: Returns the text of an image, from its bytes and its media type, such as ``image/jpeg``: for scanned PDFs,
+            and for images, by the readers that run here.
     """
 
     max_length: int | None
@@ -66,6 +69,7 @@ class ReadOptions(TypedDict, total=False):
     links: Links | None
     transcripts: Responses | None
     token_counter: TokenCounter | None
+    ocr: Callable[[bytes, str], str] | None
 
 
 @dataclass(frozen=True, kw_only=True)

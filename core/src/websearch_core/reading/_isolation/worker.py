@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import threading
+from base64 import urlsafe_b64decode
 from io import FileIO
 from pathlib import Path
 from typing import Any, cast
@@ -49,9 +50,10 @@ class Worker:
         answer, content = self._ask(({**question, "seconds": seconds}, data), seconds)
         try:
             if "error" not in answer:
-                return Page.model_validate({**answer["page"], "content": str(content, "utf-8")})
+                files = {name: urlsafe_b64decode(data) for name, data in answer["page"].pop("files").items()}
+                return Page.model_validate({**answer["page"], "content": str(content, "utf-8"), "files": files})
             error = _ERRORS.get(answer["error"], BadResponse)(str(answer["message"]))
-        except (KeyError, TypeError, ValueError) as lie:
+        except (AttributeError, KeyError, TypeError, ValueError) as lie:
             self.end()
             raise BadResponse("the page crashed the reader") from lie
         raise error
