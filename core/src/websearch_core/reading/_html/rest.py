@@ -88,13 +88,11 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
 
 def _find_foreign(outline: TextBlocks) -> bytearray:
     """Return which elements belong to no page, or are in such an element."""
-    known: dict[str, bool] = {"": False}
+    menu, marks = TELLING_TAGS["nav"], {mark for mark in {*outline.marks} if _FOREIGN.search(mark.lower())}
     foreign = bytearray(len(outline.names))
-    for element, mark in enumerate(outline.marks):
-        if (is_foreign := known.get(mark)) is None:
-            is_foreign = known[mark] = bool(_FOREIGN.search(mark.lower()))
-        inside = outline.around[element] & TELLING_TAGS["nav"] > 0
-        foreign[element] = (is_foreign and element > 0) or inside or foreign[max(outline.parents[element], 0)]
+    for element, (mark, around) in enumerate(zip(outline.marks, outline.around, strict=True)):
+        if mark in marks or around & menu or foreign[outline.parents[element]]:  # the body is in no element
+            foreign[element] = True
     return foreign
 
 
@@ -103,10 +101,11 @@ def _group(outline: TextBlocks) -> list[int]:
     sizes = [0] * len(outline.names)
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
         sizes[element] += min(len(text), _MAX_CONTEXT) + 1
+    parents = outline.parents
     for element in range(len(sizes) - 1, 0, -1):
-        sizes[outline.parents[element]] += sizes[element]
+        sizes[parents[element]] += sizes[element]
     tops = [0] * len(sizes)
-    for element, parent in enumerate(outline.parents):
+    for element, parent in enumerate(parents):
         is_inner = parent >= 0 and sizes[parent] <= _MAX_LENGTH
         tops[element] = tops[parent] if is_inner else element
     return [tops[element] for element in outline.block_elements]
