@@ -10,14 +10,13 @@ AMOUNT = re.compile(
     rf"|\d[\d.,']{{0,20}} {{0,2}}(?:[€£¥₹₩₽₺₴$円元]|(?:{_CODES})\b)"
 )
 NUMBER = re.compile(r"\d(?:[\d.,'’\u00a0\u202f ]{0,20}\d)?")  # noqa: RUF001 - separates thousands
-_DIGIT = re.compile(r"\d")
 _CURRENCY = re.compile(rf"[$€£¥₹₩₽₺₴円元]|(?:{_CODES})")
 _FRACTION = re.compile(r"[.,](\d\d?)$")
 
 
 def has_amount(text: str) -> bool:
     """Return whether *text* has an amount of money; quick checks save most texts the search."""
-    return bool(_DIGIT.search(text) and _CURRENCY.search(text) and AMOUNT.search(text))
+    return bool(NUMBER.search(text) and _CURRENCY.search(text) and AMOUNT.search(text))
 
 
 def parse_number(text: str) -> Decimal | None:

@@ -60,11 +60,9 @@ def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
 @lru_cache(4096)
 def may_be_unseen(classes: str) -> bool:
     """Return whether *classes* say that a text is for screen readers, which style sheets hide, or for calendars."""
-    said = classes.lower()
-    if not any(map(said.__contains__, _HINTS)):
+    if not any(map(classes.lower().__contains__, _HINTS)):
         return False
-    spoken = _SPOKEN.search(classes) is not None and not _SHOWN_WIDE.search(classes)
-    return spoken or is_for_calendars(classes)
+    return is_for_calendars(classes) or (_SPOKEN.search(classes) is not None and not _SHOWN_WIDE.search(classes))
 
 
 def is_for_calendars(classes: str) -> bool:

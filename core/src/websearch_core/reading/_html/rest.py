@@ -91,8 +91,7 @@ def _find_foreign(outline: TextBlocks) -> bytearray:
     menu, marks = TELLING_TAGS["nav"], {mark for mark in {*outline.marks} if _FOREIGN.search(mark.lower())}
     foreign = bytearray(len(outline.names))
     for element, (mark, around) in enumerate(zip(outline.marks, outline.around, strict=True)):
-        if mark in marks or around & menu or foreign[outline.parents[element]]:  # the body is in no element
-            foreign[element] = True
+        foreign[element] = mark in marks or around & menu > 0 or foreign[outline.parents[element]]
     return foreign
 
 
@@ -101,11 +100,10 @@ def _group(outline: TextBlocks) -> list[int]:
     sizes = [0] * len(outline.names)
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
         sizes[element] += min(len(text), _MAX_CONTEXT) + 1
-    parents = outline.parents
     for element in range(len(sizes) - 1, 0, -1):
-        sizes[parents[element]] += sizes[element]
+        sizes[outline.parents[element]] += sizes[element]
     tops = [0] * len(sizes)
-    for element, parent in enumerate(parents):
+    for element, parent in enumerate(outline.parents):
         is_inner = parent >= 0 and sizes[parent] <= _MAX_LENGTH
         tops[element] = tops[parent] if is_inner else element
     return [tops[element] for element in outline.block_elements]

@@ -4,7 +4,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from .titles import agree, ends_with
@@ -72,11 +71,10 @@ def _is_article(outline: TextBlocks, element: int) -> bool:
 def _find_variants(outline: TextBlocks) -> dict[int, int]:
     """Return what is in elements of which others beside them are for other countries: a script shows one of them."""
     groups: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
-    names = {name for name in {*chain.from_iterable(outline.attributes)} if _COUNTRIES.match(name)}
+    names = {name for name in set[str]().union(*outline.attributes) if _COUNTRIES.match(name)}
     marks = {mark for mark in {*outline.marks} if _COUNTRY.search(mark)}
     for element, (attributes, mark) in enumerate(zip(outline.attributes, outline.marks, strict=True)):
-        stated = next(filter(names.__contains__, attributes), "") if names else ""
-        if stated or mark in marks:
+        if (stated := next(filter(names.__contains__, attributes), "") if names else "") or mark in marks:
             groups[outline.parents[element], stated].append(element)
     return _inherit(outline, {one: one for group in groups.values() if len(group) > 1 for one in group})
 
