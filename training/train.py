@@ -55,7 +55,8 @@ _READER = _HERE.parent / "core/src/websearch_core/reading/_html"
 _STORED = _HERE.parent / "build/reading"
 # The modules of the reader that the features of a block depend on.
 _SOURCES = (
-    "blocks byline dateline features formula harden headlines hidden jsonld metadata model normalize parse titles"
+    "blocks byline dateline features formula harden headlines hidden jsonld metadata model normalize parse templates"
+    " titles"
 ).split()
 MODEL = _READER / "model.json"
 
@@ -313,7 +314,8 @@ def unseen(data: bytes, url: str, content_type: str | None) -> str:
 @cache
 def _stored_folds() -> list[ContentModel]:
     """Return the models of the folds. Training takes minutes, so they are stored until the code changes."""
-    sources = [*sorted(_HERE.glob("*.py")), *(_READER / f"{name}.py" for name in _SOURCES)]
+    own = [*sorted(_HERE.glob("*.py")), *sorted(_READER.glob("css/*.py"))]
+    sources = [*own, *(_READER / f"{name}.py" for name in _SOURCES)]
     code = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
     path = _STORED / f"folds-{code[:16]}.json"
     if not path.exists():

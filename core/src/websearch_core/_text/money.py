@@ -15,8 +15,8 @@ _FRACTION = re.compile(r"[.,](\d\d?)$")
 
 
 def has_amount(text: str) -> bool:
-    """Return whether *text* has an amount of money; a quick check saves most texts the search."""
-    return _CURRENCY.search(text) is not None and AMOUNT.search(text) is not None
+    """Return whether *text* has an amount of money; quick checks save most texts the search."""
+    return bool(NUMBER.search(text) and _CURRENCY.search(text) and AMOUNT.search(text))
 
 
 def parse_number(text: str) -> Decimal | None:

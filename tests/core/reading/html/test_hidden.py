@@ -244,8 +244,9 @@ ASKED = {
 
 @pytest.mark.parametrize("markup", [*UNASKED.values(), *ASKED.values()], ids=[*UNASKED, *ASKED])
 def test_a_note_says_when_nothing_that_people_see_opens_what_was_read(markup: str) -> None:
-    page = read_html(f"<main>{SEEN}{markup.format('Visible words')}</main>".encode(), "https://example.org/")
-    assert "Visible words" in page.content
+    opened = "What opens is as much a part of the page as the sentences above it, for it says something of its own."
+    page = read_html(f"<main>{SEEN}{markup.format(opened)}</main>".encode(), "https://example.org/")
+    assert opened in page.content  # two words after a link would be kept or not as the model was trained
     said = "1 hidden passage read that people may never see" in page.notes
     assert said is (markup in UNASKED.values())
 

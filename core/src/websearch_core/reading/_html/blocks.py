@@ -13,7 +13,7 @@ from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, read_formula
-from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, is_for_calendars, is_spoken, skips, stays_hidden
+from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, is_for_calendars, may_be_unseen, skips, stays_hidden
 from .templates import remove_templates
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class _Walk:
                 mark = attributes.get("class") or ""
                 has_more = len(attributes) > (mark != "")  # than a class, the only attribute of most elements
                 muted = inside
-                if mark and (is_spoken(mark) or is_for_calendars(mark)) and self._is_unseen(node, mark, here, openers):
+                if mark and may_be_unseen(mark) and self._is_unseen(node, mark, here, openers):
                     node = following
                     continue
                 if name == "a" and (attributes.get("href") or "")[:1] == "#" and skips(node.text_lexbor() or ""):

@@ -76,8 +76,8 @@ class Elements:
             else:
                 self.begin[number] = runs
         for element in range(len(self.end) - 1, 0, -1):
-            parent = blocks.parents[element]
-            self.end[parent] = max(self.end[parent], self.end[element])
+            if self.end[element] > self.end[parent := blocks.parents[element]]:
+                self.end[parent] = self.end[element]
         self.depths = [0] * len(blocks.names)
         for element in range(1, len(self.depths)):
             self.depths[element] = self.depths[blocks.parents[element]] + 1

@@ -28,6 +28,7 @@ _SHOWN_WIDE = re.compile(r"(?<![\w:-])(?:sm|md|lg|xl|2xl):not-sr-only(?![\w-])")
 _FOR_CALENDARS = re.compile(
     r"(?<![\w-])(?:addeventatc|addthisevent(?:-drop)?|atc_event|atcb|addtocalendar|add-to-calendar-button)(?![\w-])"
 )
+_HINTS = ("sr", "hidden", "reader", "invisible", "assistive", "atc", "addthis", "calendar")  # one is in all of these
 _SKIPS = re.compile(
     r"(?:skip|jump|go)(?: straight| directly)?(?: to)?(?: the)?(?: main| page| primary| site)?"
     r" ?(?:content|navigation(?: links?)?|menu|search|footer|header)"
@@ -57,12 +58,13 @@ def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
 
 
 @lru_cache(4096)
-def is_spoken(classes: str) -> bool:
-    """Return whether *classes* say that a text is for screen readers: style sheets take it out of sight."""
-    return _SPOKEN.search(classes) is not None and not _SHOWN_WIDE.search(classes)
+def may_be_unseen(classes: str) -> bool:
+    """Return whether *classes* say that a text is for screen readers, which style sheets hide, or for calendars."""
+    if not any(map(classes.lower().__contains__, _HINTS)):
+        return False
+    return is_for_calendars(classes) or (_SPOKEN.search(classes) is not None and not _SHOWN_WIDE.search(classes))
 
 
-@lru_cache(4096)
 def is_for_calendars(classes: str) -> bool:
     """Return whether *classes* say that an element has data for a service that adds events to calendars."""
     return _FOR_CALENDARS.search(classes) is not None

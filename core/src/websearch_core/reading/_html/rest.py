@@ -88,13 +88,10 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
 
 def _find_foreign(outline: TextBlocks) -> bytearray:
     """Return which elements belong to no page, or are in such an element."""
-    known: dict[str, bool] = {"": False}
+    menu, marks = TELLING_TAGS["nav"], {mark for mark in {*outline.marks} if _FOREIGN.search(mark.lower())}
     foreign = bytearray(len(outline.names))
-    for element, mark in enumerate(outline.marks):
-        if (is_foreign := known.get(mark)) is None:
-            is_foreign = known[mark] = bool(_FOREIGN.search(mark.lower()))
-        inside = outline.around[element] & TELLING_TAGS["nav"] > 0
-        foreign[element] = (is_foreign and element > 0) or inside or foreign[max(outline.parents[element], 0)]
+    for element, (mark, around) in enumerate(zip(outline.marks, outline.around, strict=True)):
+        foreign[element] = mark in marks or around & menu > 0 or foreign[outline.parents[element]]
     return foreign
 
 

@@ -39,12 +39,12 @@ def select_content(outline: TextBlocks, url: str, facts: Metadata, model: Conten
     model = model or load_model()
     like = _find_alike_rows(outline)
     some = outline.part([block for block, other in enumerate(like) if block == other])
-    judged = model.probabilities(BlockFeatures(some, url, facts, model.words))
+    features = BlockFeatures(some, url, facts, model.words)
+    judged, sizes = model.probabilities(features), features.sizes
     if len(judged) < len(like):
         of = dict(zip((block for block, other in enumerate(like) if block == other), judged, strict=True))
-        judged = [of[other] for other in like]
+        judged, sizes = [of[other] for other in like], [*map(count_words, outline.block_texts)]
     chances = _smooth(_average_alike(outline, judged))
-    sizes = [*map(count_words, outline.block_texts)]
     threshold = _threshold(chances, sizes)
     kept = [chance >= threshold * share for chance, share in zip(chances, _leniency(outline), strict=True)]
     kept = _keep_code(outline, _drop_machine_text(outline, kept, sizes))

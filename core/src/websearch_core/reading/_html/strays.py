@@ -71,9 +71,10 @@ def _is_article(outline: TextBlocks, element: int) -> bool:
 def _find_variants(outline: TextBlocks) -> dict[int, int]:
     """Return what is in elements of which others beside them are for other countries: a script shows one of them."""
     groups: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
-    for element, attributes in enumerate(outline.attributes):
-        stated = next((name for name in attributes if name[:5] == "data-" and _COUNTRIES.match(name)), "")
-        if stated or _COUNTRY.search(outline.marks[element]):
+    names = {name for name in set[str]().union(*outline.attributes) if _COUNTRIES.match(name)}
+    marks = {mark for mark in {*outline.marks} if _COUNTRY.search(mark)}
+    for element, (attributes, mark) in enumerate(zip(outline.attributes, outline.marks, strict=True)):
+        if (stated := next(filter(names.__contains__, attributes), "") if names else "") or mark in marks:
             groups[outline.parents[element], stated].append(element)
     return _inherit(outline, {one: one for group in groups.values() if len(group) > 1 for one in group})
 
@@ -81,7 +82,7 @@ def _find_variants(outline: TextBlocks) -> dict[int, int]:
 def _inherit(outline: TextBlocks, stated: Mapping[int, int]) -> dict[int, int]:
     """Return for each element in one of those *stated* the innermost of these."""
     inside: dict[int, int] = {}
-    for element, parent in enumerate(outline.parents):
-        if (holder := stated.get(element) or inside.get(parent)) and stated:
+    for element, parent in enumerate(outline.parents if stated else ()):
+        if holder := stated.get(element) or inside.get(parent):
             inside[element] = holder
     return inside
