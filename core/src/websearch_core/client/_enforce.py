@@ -51,9 +51,7 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
     shown = list(kept.values())[: query.limit]
     numbered = tuple(_with(result, rank=n, citation_id=n) for n, result in enumerate(shown, 1))
     limited = _with(response, results=numbered)
-    if outside:
-        return limited.with_notes(f"{quantity(outside, 'result')} outside the domain filter left out")
-    return limited
+    return limited.with_notes(f"{quantity(outside, 'result')} outside the domain filter left out") if outside else limited
 
 
 def _escape_result(result: SearchResult) -> SearchResult:

@@ -172,8 +172,7 @@ class Tavily:
         return {"X-Tavily-Access-Mode": "keyless"} if self.keyless or self.api_key is None else bearer(self.api_key)
 
     def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:
-        # The tier without a key has errors of its own, at any status: {"error": {"code": "daily_cap_reached", ...}}.
-        # Parsed for them only if it can have this name, which may be escaped, or in UTF-16.
+        # The tier without a key has errors of its own, at any status. The name may be escaped, or in UTF-16.
         if any(sign in response.content for sign in (b'"error"', b"\\u00", b"\0")):
             problem = kit.as_object(kit.as_object(as_json(response)).get("error"))
             if isinstance(problem.get("code"), str):

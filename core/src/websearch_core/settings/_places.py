@@ -42,10 +42,7 @@ _log = logging.getLogger(__name__)
 
 
 def read_environment(fields: Mapping[str, Any]) -> Place:
-    """Return what the environment sets: each of the *fields* and of their parts by `name_variable`.
-
-    Raise `ConfigurationError` if a variable that should hold JSON does not, or its name has changed.
-    """
+    """Return what the environment sets of the *fields* and their parts; raise `ConfigurationError` for what is wrong."""
     for former, (now, value) in FORMER.items():
         if len(now) == 1 and read_variable(name := name_variable((former,))):
             example = value.strip('["]')
@@ -296,9 +293,8 @@ def _is_key(path: Path, value: Any) -> bool:
 def _warn_of_variable(name: str, known: tuple[str, ...]) -> None:
     """Warn once of a variable that is named like a setting: not an error, since it may be another program's."""
     close = find_close(name.removeprefix(_PREFIX), [one.removeprefix(_PREFIX) for one in known])
-    line = f"did you mean {_PREFIX}{close}?" if close else "it is ignored"
-    line = f"write {_CONTACT}=..." if name in _CONTACTS else line
-    _log.warning("environment %s: not a setting; %s", describe_variable(name), line)
+    line = f"write {_CONTACT}=..." if name in _CONTACTS else close and f"did you mean {_PREFIX}{close}?"
+    _log.warning("environment %s: not a setting; %s", describe_variable(name), line or "it is ignored")
 
 
 @functools.lru_cache(maxsize=64)
