@@ -42,7 +42,7 @@ class Research(Workflow):
     """Looks up the questions, three at a time, and writes a report with their sources."""
 
     def __init__(self, spec: WebSearchToolSpec) -> None:
-        super().__init__(timeout=60)
+        super().__init__(timeout=None)  # each search and page has a limit of its own
         self.search, self.open = spec.to_tool_list()
 
     @step
@@ -51,6 +51,7 @@ class Research(Workflow):
         await ctx.store.set("number", len(event.questions))
         for text in event.questions:
             ctx.send_event(Question(text=text))
+        return None
 
     @step(num_workers=3)
     async def look_up(self, event: Question) -> Finding:

@@ -412,12 +412,11 @@ class WebSearch:
         self, queries: Iterable[str | SearchQuery], options: SearchOptions, unsupported: Unsupported | None
     ) -> list[SearchQuery | WebSearchError]:
         """Return a query for each place of a list, or what is wrong with it."""
-        usual = self.settings.search_options
-        make_query("any", options, unsupported, usual)  # what is wrong with the options is no error of one place
+        make_query("any", options, unsupported, self.settings.search_options)  # wrong options concern all places
         made: list[SearchQuery | WebSearchError] = []
         for query in as_queries(queries):
             try:
-                made.append(make_query(query, options, unsupported, usual))
+                made.append(make_query(query, options, unsupported, self.settings.search_options))
             except InvalidOption as error:
                 made.append(error)
         return made

@@ -51,7 +51,8 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
     shown = list(kept.values())[: query.limit]
     numbered = tuple(_with(result, rank=n, citation_id=n) for n, result in enumerate(shown, 1))
     limited = _with(response, results=numbered)
-    return limited.with_notes(f"{quantity(outside, 'result')} outside the domain filter left out") if outside else limited
+    note = f"{quantity(outside, 'result')} outside the domain filter left out"
+    return limited.with_notes(note) if outside else limited
 
 
 def _escape_result(result: SearchResult) -> SearchResult:

@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 
 def read_environment(fields: Mapping[str, Any]) -> Place:
-    """Return what the environment sets of the *fields* and their parts; raise `ConfigurationError` for what is wrong."""
+    """Return what the environment sets of *fields* and their parts; raise `ConfigurationError` for what is wrong."""
     for former, (now, value) in FORMER.items():
         if len(now) == 1 and read_variable(name := name_variable((former,))):
             example = value.strip('["]')
