@@ -50,7 +50,7 @@ def counting() -> Iterator[tuple[set[str], set[str]]]:
 
 
 @pytest.mark.enable_socket
-@pytest.mark.parametrize(("colour", "most"), [("blocking", 178), ("async", 185)])
+@pytest.mark.parametrize(("colour", "most"), [("blocking", 170), ("async", 177)])
 def test_a_second_search_runs_few_functions_and_sets_one_context_variable(colour: str, most: int) -> None:
     query = "how to rotate a key"
 

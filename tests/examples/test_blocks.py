@@ -74,8 +74,10 @@ def scripted():
 @pytest.mark.parametrize(("page", "block"), BLOCKS)
 async def test_a_block_runs_on_its_own(page, block, offline, scripted, monkeypatch):
     module = types.ModuleType("block")
-    monkeypatch.setattr("langchain.agents.factory.init_chat_model", lambda name: scripted.ScriptedChat())
     monkeypatch.setitem(sys.modules, "block", module)
+    for name in ("llama_index.llms", "llama_index.llms.openai"):  # which are not installed here
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    vars(sys.modules["llama_index.llms.openai"])["OpenAI"] = lambda _: scripted.scripted_llm()
     monkeypatch.setattr("langchain.agents.factory.init_chat_model", lambda _: scripted.ScriptedChat())
     vars(module).update(
         model=scripted.ScriptedChat(),
@@ -122,6 +124,19 @@ def test_the_first_example_of_langchain_needs_only_what_its_install_line_names()
     names = [node for node in ast.walk(ast.parse(first)) if isinstance(node, ast.Name)]
     made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     assert {"model", "question", "checkpointer"}.isdisjoint({node.id for node in names} - made)
+
+
+def test_the_first_example_of_llamaindex_needs_only_what_its_install_line_names():
+    page = (ROOT / "llamaindex_websearch" / "README.md").read_text("utf-8")
+    installed = re.search(r"^pip install (.*)$", page, re.MULTILINE)[1].split()
+    first = re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1]
+    modules = [node.module.split(".") for node in ast.walk(ast.parse(first)) if isinstance(node, ast.ImportFrom)]
+
+    needed = {"-".join(parts[: {"core": 2, "llms": 3}.get("".join(parts[1:2]), 1)]) for parts in modules}
+    assert set(installed) == {name.replace("_", "-") for name in needed} | {'"websearch-core[cli]"'}
+    names = [node for node in ast.walk(ast.parse(first)) if isinstance(node, ast.Name)]
+    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    assert {"llm", "question"}.isdisjoint({node.id for node in names} - made)
 
 
 def test_langgraph_json_names_the_agent_of_the_block_before_it():

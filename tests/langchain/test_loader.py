@@ -127,7 +127,16 @@ def test_what_to_do_about_errors_is_raise_or_skip():
 @pytest.mark.parametrize(
     ("name", "says"),
     [
+        ("web_path", "write urls="),
+        ("web_paths", "write urls="),
+        ("url", "write urls="),
         ("bs_kwargs", "leave it out: the main part"),
+        ("bs_get_text_kwargs", "leave it out: the main part"),
+        ("default_parser", "leave it out: the main part"),
+        ("autoset_encoding", "leave it out: pages are decoded as browsers do it"),
+        ("show_progress", "leave it out: on_event="),
+        ("raise_for_status", "leave it out: an error page is never a document"),
+        ("proxies", "write http=Http.proxy="),
         ("header_template", "write http=.*Credentials.headers="),
         ("requests_per_second", "write throttle=.*host_requests_per_second=2 for pages"),
         ("verify_ssl", "write http=Http.verify=context"),
@@ -136,6 +145,13 @@ def test_what_to_do_about_errors_is_raise_or_skip():
 def test_an_argument_of_another_loader_is_answered_with_the_line_to_write(name, says):
     with pytest.raises(ConfigurationError, match=f"^{name}: {says}"):
         WebPageLoader(SHORE, **{name: 1})
+
+
+def test_a_loader_without_urls_says_where_they_stand():
+    with pytest.raises(ConfigurationError, match=r"^web_path: write urls=\.\.\., or give it first: WebPageLoader"):
+        WebPageLoader(web_path=SHORE)
+    with pytest.raises(InvalidOption, match=r"^urls: must be a URL or a list of URLs, not None: write urls="):
+        WebPageLoader()
 
 
 def test_invalid_arguments_are_refused(site):
@@ -153,8 +169,8 @@ def test_the_arguments_of_a_web_search_are_accepted(site):
 
 
 def test_what_is_not_a_list_of_urls_says_so():
-    with pytest.raises(InvalidOption, match="urls: must be a list of URLs, not NoneType"):
-        WebPageLoader(None)
+    with pytest.raises(InvalidOption, match="urls: must be a list of URLs, not int"):
+        WebPageLoader(5)
 
 
 def test_an_option_of_a_search_is_answered_with_where_it_belongs():

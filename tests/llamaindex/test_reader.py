@@ -101,6 +101,10 @@ def test_a_page_becomes_the_document_that_a_reader_makes(sea: Sea) -> None:
         ("html_to_text", "a document is always Markdown"),
         ("fail_on_error", 'write on_error="raise"'),
         ("continue_on_failure", 'write on_error="skip"'),
+        ("urls", "write WebPageReader..\\.load_data"),
+        ("url", "write WebPageReader..\\.load_data"),
+        ("web_path", "write WebPageReader..\\.load_data"),
+        ("proxies", "write http=Http.proxy="),
         ("limit", ""),
     ],
 )

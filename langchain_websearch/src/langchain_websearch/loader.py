@@ -9,16 +9,27 @@ from langchain_core.documents import Document
 
 from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
-from websearch_core.errors import ConfigurationError
+from websearch_core.errors import ConfigurationError, InvalidOption
 from websearch_core.tools import Loading, OnError, PlainDocument, list_urls, split_arguments
 
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
+_URLS = 'write urls=..., or give it first: WebPageLoader("https://docs.python.org/3/"), or a list of several'
 _OF_OTHERS = {
+    **dict.fromkeys(("web_path", "web_paths", "url"), _URLS),
+    **dict.fromkeys(
+        ("bs_kwargs", "bs_get_text_kwargs", "default_parser"),
+        "leave it out: the main part of a page is found without it",
+    ),
+    **dict.fromkeys(("encoding", "autoset_encoding"), "leave it out: pages are decoded as browsers do it"),
+    **dict.fromkeys(
+        ("show_progress", "show_progress_bar"), "leave it out: on_event=... takes a function that hears of each page"
+    ),
     "continue_on_failure": 'write on_error="skip"',
-    "bs_kwargs": "leave it out: the main part of a page is found without it",
     "header_template": 'write http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})',
+    "proxies": 'write http=Http(proxy="http://proxy.corp:3128", resolve="here")',
+    "raise_for_status": 'leave it out: an error page is never a document, and on_error="skip" leaves it out',
 }  # the arguments of other loaders
 
 
@@ -48,7 +59,7 @@ class WebPageLoader(BaseLoader):
 
     def __init__(
         self,
-        urls: str | Sequence[str],
+        urls: str | Sequence[str] | None = None,
         *,
         web: WebSearch | None = None,
         read_options: ReadOptions | None = None,
@@ -57,6 +68,8 @@ class WebPageLoader(BaseLoader):
     ) -> None:
         for name in _OF_OTHERS.keys() & arguments:
             raise ConfigurationError(f"{name}: {_OF_OTHERS[name]}")
+        if urls is None:
+            raise InvalidOption(f"urls: must be a URL or a list of URLs, not None: {_URLS}")
         self.urls: list[str] = list_urls(urls)
         arguments, _ = split_arguments(arguments, ["read_options", "on_error"])
         self.web: WebSearch = WebSearch.resolve(web, arguments)

@@ -23,11 +23,13 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 # The arguments of other readers of web pages, and what to write instead.
 _ELSEWHERE = MappingProxyType(
     {
+        **dict.fromkeys(("urls", "url", "web_path", "web_paths"), "write WebPageReader().load_data(urls)"),
         "continue_on_failure": 'write on_error="skip" or "raise"',
         "fail_on_error": 'write on_error="raise" or "skip"',
         "html_to_text": "leave it out: a document is always Markdown",
         "include_url_in_text": "leave it out: metadata has the url, which models are shown",
         "metadata_fn": "change the metadata of the documents that load_data returns",
+        "proxies": 'write http=Http(proxy="http://proxy.corp:3128", resolve="here")',
         "show_progress": "leave it out: each page is a WebSearchEvent",
         "website_extractor": "leave it out: the main part is found on any site",
     }

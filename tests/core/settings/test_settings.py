@@ -16,6 +16,7 @@ from websearch_core.providers.brave import Brave
 from websearch_core.providers.duckduckgo import DuckDuckGo
 from websearch_core.providers.tavily import Tavily
 from websearch_core.settings import Settings
+from websearch_core.settings._places import _warn_of_variable
 
 
 def searching(*args, **options):
@@ -173,6 +174,51 @@ def test_the_automatic_order_is_documented():
     text = " ".join((Path(__file__).parents[3] / "docs" / "settings.md").read_text("utf-8").split())
 
     assert ", ".join(f"`{name}`" for name in AUTOMATIC) in text
+
+
+@pytest.mark.parametrize(
+    ("variable", "answer"),
+    [
+        ("WEB_SEARCH_PROVIDR", "not a setting; did you mean WEB_SEARCH_PROVIDER?"),
+        ("WEB_SEARCH_MAXLENGTH", "not a setting; did you mean WEB_SEARCH_MAX_LENGTH?"),
+        ("WEB_SEARCH_RESULT_COUNT", "not a setting; it is ignored"),  # another program's
+        ("WIKIPEDIA_CONTACT", "not a setting; write WEB_SEARCH_HTTP_CONTACT=..."),
+        ("CROSSREF_MAILTO", "not a setting; write WEB_SEARCH_HTTP_CONTACT=..."),
+    ],
+)
+def test_a_variable_that_is_named_like_a_setting_is_worth_one_warning_without_its_value(
+    variable, answer, monkeypatch, caplog
+):
+    _warn_of_variable.cache_clear()
+    monkeypatch.setenv(variable, "a value")
+    Settings.load()
+    Settings.load()
+    assert caplog.messages == [f"environment {variable}: {answer}"]
+
+
+def test_the_file_of_variables_is_looked_through_too(monkeypatch, caplog):
+    _warn_of_variable.cache_clear()
+    Path("variables").write_text("WEB_SEARCH_TIMOUT=5\n")
+    monkeypatch.setenv("WEB_SEARCH_ENV_FILE", "variables")
+    Settings.load()
+    assert caplog.messages == [
+        "environment WEB_SEARCH_TIMOUT in variables: not a setting; did you mean WEB_SEARCH_TIMEOUT?"
+    ]
+
+
+def test_no_warning_for_the_variables_that_are_read_elsewhere(monkeypatch, caplog):
+    _warn_of_variable.cache_clear()
+    declared = {name for one in known() for names in environment(provider_class(one)).values() for name in names}
+    ours = {name for name in declared if name.startswith("WEB_SEARCH_")}
+    assert ours
+    for name in ours:
+        monkeypatch.setenv(name, "somewhere")
+    Path("variables").write_text("")
+    monkeypatch.setenv("WEB_SEARCH_ENV_FILE", "variables")
+    monkeypatch.setenv("CROSSREF_MAILTO", "a@example.org")  # for another program, beside ours
+    monkeypatch.setenv("WEB_SEARCH_HTTP_CONTACT", "a@example.org")
+    Settings.load()
+    assert caplog.messages == []
 
 
 def test_an_empty_variable_is_no_key(monkeypatch):

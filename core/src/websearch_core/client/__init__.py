@@ -230,7 +230,8 @@ class WebSearch:
             UnsupportedOption: The provider does not support an option.
             ServiceError: The service failed; `websearch_core.errors` has a subclass for each way.
         """
-        return self.run(self._calls.search(self._make_query(query, options, unsupported), read_top, passage_length))
+        asked = make_query(query, options, unsupported, self.settings.search_options)
+        return self.run(self._calls.search(asked, read_top, passage_length))
 
     async def asearch(
         self,
@@ -244,7 +245,7 @@ class WebSearch:
     ) -> SearchResponse:
         """Do the same as `search` on the running event loop."""
         await self._load()
-        asked = self._make_query(query, options, unsupported)
+        asked = make_query(query, options, unsupported, self.settings.search_options)
         return await self.arun(self._calls.search(asked, read_top, passage_length))
 
     def search_many(
@@ -401,26 +402,21 @@ class WebSearch:
         if "_sender" not in self.__dict__:
             await in_thread(lambda: (self._calls, self._sender))
 
-    @property
+    @cached_property
     def _calls(self) -> Calls:
         from ._calls import Calls  # with all that a call needs: a program may make tools and call none
 
         return Calls(self.settings, self.provider, self.reader, self._page_reader)
 
-    def _make_query(
-        self, query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None
-    ) -> SearchQuery:
-        return make_query(query, options, unsupported, self.settings.search_options)
-
     def _make_queries(
         self, queries: Iterable[str | SearchQuery], options: SearchOptions, unsupported: Unsupported | None
     ) -> list[SearchQuery | WebSearchError]:
         """Return a query for each place of a list, or what is wrong with it."""
-        self._make_query("any", options, unsupported)  # a wrong option is an error of the whole list
+        make_query("any", options, unsupported, self.settings.search_options)  # wrong options concern all places
         made: list[SearchQuery | WebSearchError] = []
         for query in as_queries(queries):
             try:
-                made.append(self._make_query(query, options, unsupported))
+                made.append(make_query(query, options, unsupported, self.settings.search_options))
             except InvalidOption as error:
                 made.append(error)
         return made

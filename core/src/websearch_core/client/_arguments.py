@@ -33,7 +33,10 @@ def make_query(
         given = {name: getattr(query, name) for name in query.model_fields_set}
         text: str = given.pop("text")
     else:
-        check_text(query)
+        if not isinstance(query, str):
+            raise InvalidOption(f"query: must be text, not {type(query).__name__}")
+        if not query.strip():
+            raise InvalidOption("query: it is empty; give the words to search for")
         check_placed(options, SearchOptions.__annotations__)
         text, given = query, {name: value for name, value in options.items() if value is not None}
     if usual:
@@ -88,14 +91,6 @@ def find_provider_line(name: str, asked: Any) -> str:
             if name in field_notes(cls):
                 found[provider] = f"provider={cls.__name__}({name}=...)"
     return ", or ".join([line for provider, line in found.items() if provider in first] or found.values())
-
-
-def check_text(query: Any) -> None:
-    """Raise `InvalidOption` if the words to search for are empty, or not text."""
-    if not isinstance(query, str):
-        raise InvalidOption(f"query: must be text, not {type(query).__name__}")
-    if not query.strip():
-        raise InvalidOption("query: it is empty; give the words to search for")
 
 
 def check_placed(options: Iterable[str], known: Container[str]) -> None:

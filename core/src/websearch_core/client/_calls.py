@@ -102,7 +102,7 @@ class Calls:
             check_number("read_top", read_top, 0, InvalidOption)
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         passages = (yield from self._make_excerpt(part)) if read_top else None
-        query = address(query, self.provider)
+        query = address(query, self.provider) if query.extra else query
         longest = query.max_snippet_chars
         if longest is not None:  # of no concern to providers: the same is asked, and kept, for each length
             query = query.model_copy(update={"max_snippet_chars": None})
@@ -126,9 +126,9 @@ class Calls:
         A filter that only the policy asks for, and that the provider does not support, is not an error: results that
         are outside it are left out here anyway. The response says so.
         """
-        narrowed, policy = query, self.settings.domains
-        if policy:
-            inside = policy.narrow(query.allowed_domains, query.blocked_domains)
+        narrowed = query
+        if self.settings.allowed_domains or self.settings.blocked_domains:
+            inside = self.settings.domains.narrow(query.allowed_domains, query.blocked_domains)
             if inside is None:
                 raise InvalidOption("allowed_domains: none of these domains may be searched here")
             filters = {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}

@@ -35,14 +35,15 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
         suggestions=tuple(map(escape_text, response.suggestions)),
         notes=tuple(map(escape_text, response.notes)),
     )
-    wanted = Domains(query.allowed_domains, query.blocked_domains)
-    if wanted:
-        images = tuple(image for image in response.images if wanted.permits(image.page_url or image.url))
-        response = _with(response, images=images)
     if max_snippet_chars is not None:
         cut = tuple(_cut_snippet(result, max_snippet_chars) for result in response.results)
         response = _with(response, results=cut)
-    inside = [result for result in response.results if wanted.permits(result.url)] if wanted else response.results
+    inside: Sequence[SearchResult] = response.results
+    if query.allowed_domains or query.blocked_domains:
+        wanted = Domains(query.allowed_domains, query.blocked_domains)
+        images = tuple(image for image in response.images if wanted.permits(image.page_url or image.url))
+        response = _with(response, images=images)
+        inside = [result for result in inside if wanted.permits(result.url)]
     outside = len(response.results) - len(inside)
     kept: dict[str, SearchResult] = {}
     for result in inside:
@@ -50,9 +51,8 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
     shown = list(kept.values())[: query.limit]
     numbered = tuple(_with(result, rank=n, citation_id=n) for n, result in enumerate(shown, 1))
     limited = _with(response, results=numbered)
-    if outside:
-        return limited.with_notes(f"{quantity(outside, 'result')} outside the domain filter left out")
-    return limited
+    note = f"{quantity(outside, 'result')} outside the domain filter left out"
+    return limited.with_notes(note) if outside else limited
 
 
 def _escape_result(result: SearchResult) -> SearchResult:

@@ -322,7 +322,9 @@ def with_extra(parameters: Mapping[str, Any], query: SearchQuery, *, join: str |
         query: The query.
         join: What joins the items of lists to a text, for a service that takes filters so: ``type:book,from:2026``.
     """
-    merged: dict[str, Any] = _merge(drop_none(parameters), drop_none(query.extra))
+    merged: dict[str, Any] = drop_none(parameters)
+    if query.extra:
+        merged = _merge(merged, drop_none(query.extra))
     if join is None:
         return merged
     return {name: join.join(map(str, value)) if isinstance(value, list) else value for name, value in merged.items()}

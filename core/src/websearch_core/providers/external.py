@@ -123,7 +123,7 @@ class External:
         items, notes = take_results(holder, self.name, key)
         if notes:
             notes = (f"{self.name}'s answer has no list at {self.results}: is it elsewhere?",)
-        if items and not any(_follow(item, self.url.split(".")) for item in items):
+        if items and not any(follow(self.url.split("."), item) for item in items):
             raise BadResponse(f"external search failed: no result has a URL at {self.url}", provider=self.name)
         names = ("title", "url", "snippet", "content", "published", "author", "score")
         return kit.SearchResponse(

@@ -167,8 +167,11 @@ class Tavily:
         return {"X-Tavily-Access-Mode": "keyless"} if self.keyless or self.api_key is None else bearer(self.api_key)
 
     def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:
-        if problem := _envelope(response):
-            raise self._keyless_error(response, problem, verb)
+        # The tier without a key has errors of its own, at any status. The name may be escaped, or in UTF-16.
+        if any(sign in response.content for sign in (b'"error"', b"\\u00", b"\0")):
+            problem = kit.as_object(kit.as_object(as_json(response)).get("error"))
+            if isinstance(problem.get("code"), str):
+                raise self._keyless_error(response, problem, verb)
         return kit.decode(response, self, verb=verb, meanings=_MEANINGS)
 
     def _keyless_error(self, response: kit.Response, problem: dict[str, Any], verb: str) -> ServiceError:
@@ -182,12 +185,3 @@ class Tavily:
         if wait is not None and wait >= 0:
             error.retry_after = wait
         return error
-
-
-def _envelope(response: kit.Response) -> dict[str, Any] | None:
-    """Return the error of the keyless tier, at any status: ``{"error": {"code": "daily_cap_reached", ...}}``."""
-    # Parsed only if it can have this name, which may be escaped, or in UTF-16.
-    if not any(sign in response.content for sign in (b'"error"', b"\\u00", b"\0")):
-        return None
-    problem = kit.as_object(kit.as_object(as_json(response)).get("error"))
-    return problem if isinstance(problem.get("code"), str) else None

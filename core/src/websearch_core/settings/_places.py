@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -17,9 +18,9 @@ from .._registry import provider_class
 from .._text.choices import OTHER_NAMES as OPTION_NAMES
 from .._text.lists import split_list
 from .._text.problems import describe_problem
-from .._text.suggestion import suggest_name
+from .._text.suggestion import find_close, suggest_name
 from ..errors import ConfigurationError
-from ..keys._environ import describe_variable, read_variable
+from ..keys._environ import ENV_FILE, describe_variable, read_env_file, read_variable
 from ..keys._keys import is_in_keyring
 from ..layers import Layer, layer_class
 from ..layers._amounts import split_texts
@@ -28,28 +29,32 @@ from ..models._domains import Domains, parse_domain
 from ..provider._declare import FoundFile, field_notes, find_found_file, is_secret
 from ._build import check_entries, limit_of, too_high
 from ._shapes import OTHER_NAMES, SWITCH, Path, flatten
-from ._sources import Option, Source, Table, make_refusal
+from ._sources import NAMED, Option, Source, Table, make_refusal
 from ._values import CONCERNS, FORMER, HOMES, IN_ENVIRONMENT, PARTS, Http, describe_former, name_variable
 
 Place: TypeAlias = dict[Path, Option]
 
 _BUDGET = ("layers", "budget", "limit")
+_PREFIX, _CONTACT = name_variable(("",)), name_variable(("http", "contact"))
+_OTHER_VARIABLES = (NAMED, ENV_FILE, "WEB_SEARCH_INDEX", "WEB_SEARCH_BROWSER_PATH")  # which are not settings
+_CONTACTS = {"WIKIPEDIA_CONTACT", "CROSSREF_MAILTO"}  # what the contact of `Http` was called for these
 _log = logging.getLogger(__name__)
 
 
 def read_environment(fields: Mapping[str, Any]) -> Place:
-    """Return what the environment sets: each of the *fields* and of their parts by `name_variable`.
-
-    Raise `ConfigurationError` if a variable that should hold JSON does not, or its name has changed.
-    """
+    """Return what the environment sets of *fields* and their parts; raise `ConfigurationError` for what is wrong."""
     for former, (now, value) in FORMER.items():
         if len(now) == 1 and read_variable(name := name_variable((former,))):
             example = value.strip('["]')
             raise ConfigurationError(f"environment {describe_variable(name)}: write {name_variable(now)}={example}")
     place: Place = {}
     whole = [(name,) for name in fields if name not in IN_ENVIRONMENT or name == "timeout"]
-    for path in [*whole, *((name, part) for name, parts in IN_ENVIRONMENT.items() for part in parts)]:
-        variable = name_variable(path)
+    paths = [*whole, *((name, part) for name, parts in IN_ENVIRONMENT.items() for part in parts)]
+    variables = {name_variable(path): path for path in paths}
+    for name in sorted({*os.environ, *read_env_file()} - {*variables, *_OTHER_VARIABLES}):
+        if name.startswith(_PREFIX) or (name in _CONTACTS and not read_variable(_CONTACT)):
+            _warn_of_variable(name, tuple(variables))
+    for variable, path in variables.items():
         if not (value := read_variable(variable)):
             continue
         source = Source("environment", describe_variable(variable))
@@ -282,6 +287,14 @@ def _is_key(path: Path, value: Any) -> bool:
     text = value.get_secret_value() if isinstance(value, SecretStr) else value
     declared = field_notes(provider_class(path[1])).get(path[2])
     return bool(text) and not is_in_keyring(text) and (is_secret(declared) if declared else path[2] == "api_key")
+
+
+@functools.lru_cache(maxsize=64)
+def _warn_of_variable(name: str, known: tuple[str, ...]) -> None:
+    """Warn once of a variable that is named like a setting: not an error, since it may be another program's."""
+    close = find_close(name.removeprefix(_PREFIX), [one.removeprefix(_PREFIX) for one in known])
+    line = f"write {_CONTACT}=..." if name in _CONTACTS else close and f"did you mean {_PREFIX}{close}?"
+    _log.warning("environment %s: not a setting; %s", describe_variable(name), line or "it is ignored")
 
 
 @functools.lru_cache(maxsize=64)
