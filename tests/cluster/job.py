@@ -52,7 +52,7 @@ class Web:
         await server.serve_forever()
 
     def _kind(self, host: str) -> str | None:
-        return KINDS.get(int(host.split(":")[0].split(".")[3]) % 20)
+        return KINDS.get(int(host.split(":", maxsplit=1)[0].split(".")[3]) % 20)
 
     async def _visit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.IncompleteReadError):

@@ -15,9 +15,9 @@ limits from batch to batch::
 
 Each row of the input is one row of the output, also if its page cannot be read: then ``code`` and ``message`` say why.
 With ``throttle`` and ``cache`` in one Redis, all actors together are as polite to a host as one, and a batch that Ray
-repeats after a worker was lost is not paid for twice. A batch is there when its last page is, so pages that hang hold up
-an actor: have more actors than cores (``num_cpus=0.5``), and a short ``timeout``. Keys belong in the environment of the workers, or in a settings
-file there: Ray stores constructor arguments in the clear.
+repeats after a worker was lost is not paid for twice. A batch is there when its last page is, so pages that hang hold
+up an actor: have more actors than cores (``num_cpus=0.5``), and a short ``timeout``. Keys belong in the environment of
+the workers, or in a settings file there: Ray stores constructor arguments in the clear.
 
 The package needs ``pip install 'websearch-core[ray]'``; this module was compared with Ray 2.60
 (https://docs.ray.io/en/releases-2.60.0/data/api/doc/ray.data.Dataset.map_batches.html).

@@ -74,7 +74,7 @@ class Rows:
     def add(self, item: str, answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
         """Write the row of *item*, and return it. Its ``changed`` says what is new to the old rows."""
         row = {self._key: item, **_describe(answer)}
-        before = (self.old and self.old.find(item) or {}).get("hash")
+        before = ((self.old and self.old.find(item)) or {}).get("hash")
         row["changed"] = "new" if before is None else "same" if before == row.get("hash") else "changed"
         if self.folder is not None and isinstance(answer, Page):
             row["file"] = self._write_text(self.folder, row)
