@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from .._text.terms import fold
 from .._text.urls import serialize
 from ..errors import ConfigurationError
 from ..events import CacheHit, Charge, Event, listen
 from ..layers._identity import digest
 from ..models import describe_problems
-from ..reading._excerpt.find import Folded
 from ..tokens import estimate_tokens
 from ..tools import Run, WebTools, as_error
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _Texts = Annotated[tuple[str, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)]
 
 _Z = 1.959964  # of the normal distribution, for 95 %
+_MARKS = re.compile(r"\]\([^()\s]*\)|[*`\\\[]")  # of Markdown, with the targets of links
 
 
 class Question(BaseModel):
@@ -43,7 +44,7 @@ class Question(BaseModel):
     def _check(self) -> Question:
         if not (self.answer or self.pattern or self.url):
             raise ValueError("give an answer, a pattern or a url to look for")
-        if not all(Folded(text).form.strip() for text in self.answer):
+        if not all(map(_plain, self.answer)):
             raise ValueError("an answer has nothing to look for")
         try:
             for pattern in self.pattern:
@@ -54,8 +55,7 @@ class Question(BaseModel):
 
     def is_answered(self, text: str, urls: Iterable[str]) -> bool:
         """Return whether a model that sees *text* and *urls* sees the answer; words are compared as `find` does."""
-        form = Folded(text, seen=True).form
-        found = (re.search(rf"(?<!\w){re.escape(Folded(one).form.strip())}(?!\w)", form) for one in self.answer)
+        found = (re.search(rf"(?<!\w){re.escape(_plain(one))}(?!\w)", _plain(text)) for one in self.answer)
         return (
             any(found)
             or any(re.search(pattern, text, re.IGNORECASE) for pattern in self.pattern)
@@ -216,6 +216,11 @@ def difference(only_this: int, only_other: int, of: int) -> list[float]:
     return [
         round(number, 3) for number in ((only_this - only_other) / of, max(-1, middle - half), min(1, middle + half))
     ]
+
+
+def _plain(text: str) -> str:
+    """Return *text* as people compare it: without marks, case, accents and extra spaces."""
+    return " ".join(fold(_MARKS.sub("", text)).split())
 
 
 def read_rows(path: Path) -> list[Row]:
