@@ -9,6 +9,7 @@ FETCHERS := build/fetchers
 FAULTED := build/faulted
 BOUNDED := build/bounded
 BROWSERS := build/browser-peers
+CLUSTER := build/cluster
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
@@ -26,7 +27,7 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
+.PHONY: help install wheels demo test test-ddgs test-cluster test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
 	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants bench-facts bench-adapters soak model record drift plugin matrix lock distributions sbom release publish
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -74,6 +75,9 @@ test: $(VENV)/installed  ## run all tests, on all processors
 test-ddgs: $(VENV)/installed  ## test the provider ddgs with its library, which the other tests do without
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/core/providers/requirements.txt
 	$(BIN)/python -m pytest tests/core/providers/test_ddgs.py
+
+test-cluster: $(CLUSTER)/installed  ## test ReadPages in a local cluster of Ray, of which a worker is killed
+	$(CLUSTER)/bin/python -m pytest tests/cluster
 
 test-models: $(VENV)/installed  ## test the schemas of the tools with the packages of OpenAI, Anthropic and Google
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/langchain/requirements.txt
@@ -173,6 +177,12 @@ $(PEERS)/installed: benchmarks/reading/requirements.txt
 	$(INSTALL) $(PEERS) --no-deps --require-hashes --requirement $<
 	@touch $@
 
+$(CLUSTER)/installed: requirements.txt tests/cluster/requirements.txt
+	$(NEW_VENV) $(CLUSTER)
+	$(INSTALL) $(CLUSTER) --require-hashes --requirement requirements.txt --requirement tests/cluster/requirements.txt
+	$(INSTALL) $(CLUSTER) --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
+	@touch $@
+
 $(BROWSERS)/installed: benchmarks/browser/requirements.txt
 	$(NEW_VENV) $(BROWSERS)
 	$(INSTALL) $(BROWSERS) --requirement $<
@@ -233,7 +243,7 @@ publish: distributions  ## check the release and show what publishes it; make pu
 EXPORT := $(UV) export --quiet --no-emit-workspace --no-annotate --no-header
 lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 	$(UV) lock --upgrade
-	$(EXPORT) --all-packages --all-extras --no-extra ddgs --no-extra crawl4ai --group dev --output-file requirements.txt
+	$(EXPORT) --all-packages --all-extras --no-extra ddgs --no-extra crawl4ai --no-extra ray --group dev --output-file requirements.txt
 	$(EXPORT) --only-group demo --output-file examples/requirements.txt
 	$(EXPORT) --only-group setup --output-file .ci/requirements.txt
 	$(EXPORT) --only-group release --output-file .ci/release-requirements.txt
@@ -244,6 +254,8 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 		--output-file benchmarks/reading/requirements.txt benchmarks/reading/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file tests/core/providers/requirements.txt tests/core/providers/requirements.in
+	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+		--output-file tests/cluster/requirements.txt tests/cluster/requirements.in
 
 build/uv/bin/uv:
 	$(NEW_VENV) build/uv

@@ -31,7 +31,7 @@ def sent(arguments, **given):
 
 def call(fixed, **given):
     """Combine what a model sends with what is fixed."""
-    return fixed.search_call(fixed.arguments()(query="tides", **given))
+    return fixed.search_call(fixed.arguments()(query="tides", **given), WebSearch("duckduckgo"))
 
 
 class TestArguments:

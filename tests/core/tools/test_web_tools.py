@@ -23,6 +23,7 @@ from websearch_core.events import Wait
 from websearch_core.provenance import Ledger
 from websearch_core.render import find_error_code
 from websearch_core.testing import FakeWeb, stop_clock
+from websearch_core.tokens import estimate_tokens
 from websearch_core.tools import DESCRIPTIONS, Output, Retrieval, Run, WebTools, as_error, split_arguments
 from websearch_core.tools._fixed import check_search_options
 
@@ -330,3 +331,21 @@ async def test_passages_of_a_page_without_a_word_of_the_query_are_its_beginning_
     assert found[0].text == "Giant kelp grows fast."
     assert found[0].metadata["read_note"] == "the page contains no word of the query: this is its beginning"
     assert not any("read_note" in document.metadata for document in (found[1], *other))
+
+
+@pytest.mark.parametrize("where", ["tools", "settings"])
+def test_passages_of_pages_fit_the_room_for_a_search(where):
+    """Otherwise those of the first page take more than all of it, and nothing is shown."""
+    long = "Kelp grows in cold seas, and needs light. " * 100
+    urls = [f"https://sea.example/{n}" for n in range(3)]
+    web = FakeWeb([{"title": "Sea", "url": url, "snippet": "Kelp."} for url in urls], dict.fromkeys(urls, long))
+    options = {"max_tokens": 300}
+    tools = WebTools(
+        WebSearch(web, read_options=options if where == "settings" else None),
+        search_options={"read_top": 2},
+        read_options=options if where == "tools" else None,
+    )
+    text = tools.search({"query": "kelp"}).content
+
+    assert text.count("cold seas") >= 2
+    assert estimate_tokens(text) <= 310  # the marks of the fence are random

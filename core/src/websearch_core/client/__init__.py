@@ -3,7 +3,7 @@
 from __future__ import annotations
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
 from inspect import Parameter, Signature
@@ -20,7 +20,7 @@ from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
-from ._arguments import as_queries, check_arguments, make_query
+from ._arguments import check_arguments, check_number, check_queries, check_urls, make_query
 from ._signature import Choice, CommonArguments, WebSearchOptions
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..reading import ReadOptions
     from ..settings import Settings
     from ._calls import Calls
+    from ._stream import Stream
 
 __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preload"]
 
@@ -279,8 +280,8 @@ class WebSearch:
         Raises:
             InvalidOption: An option is invalid, or *queries* is one query instead of a list.
         """
-        asked = self._make_queries(queries, options, unsupported)
-        return self.run(self._calls.search_many(asked, read_top, passage_length, timeout))
+        prepare = self._prepare_queries(options, unsupported)
+        return self.run(self._calls.search_many(check_queries(queries), read_top, passage_length, timeout, prepare))
 
     async def asearch_many(
         self,
@@ -295,8 +296,62 @@ class WebSearch:
     ) -> list[SearchResponse | WebSearchError]:
         """Do the same as `search_many` on the running event loop."""
         await self._load()
-        asked = self._make_queries(queries, options, unsupported)
-        return await self.arun(self._calls.search_many(asked, read_top, passage_length, timeout))
+        prepare = self._prepare_queries(options, unsupported)
+        return await self.arun(
+            self._calls.search_many(check_queries(queries), read_top, passage_length, timeout, prepare)
+        )
+
+    def iter_search(
+        self,
+        queries: Iterable[str | SearchQuery],
+        /,
+        *,
+        concurrency: int = 32,
+        in_order: bool = False,
+        read_top: int = 0,
+        passage_length: int = 1_500,
+        **options: Unpack[SearchOptions],
+    ) -> Generator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
+        """Search for any number of queries, and yield each with its response or error, as `iter_read` does for pages.
+
+        Args:
+            queries: The words to look for, or `SearchQuery` objects: any iterable.
+            concurrency: Maximum number of searches at a time; the limits of the service hold as well.
+            in_order: Yield the responses in the order of *queries*.
+            read_top: How many of the first results of each to read, as in `search`.
+            passage_length: Maximum characters of each ``content``, as in `search`.
+            options: The fields of `SearchQuery`, for each query that is text.
+
+        Raises:
+            InvalidOption: An option is invalid, or *queries* is one query instead of a list.
+        """
+        from ._stream import iterate
+
+        def start() -> Flow[Stream[SearchResponse]]:
+            how = self._prepare_queries(options), read_top, passage_length, concurrency, in_order
+            return self._calls.stream_searches(*how)
+
+        return iterate(self, check_queries(queries), start)
+
+    def aiter_search(
+        self,
+        queries: Iterable[str | SearchQuery] | AsyncIterable[str | SearchQuery],
+        /,
+        *,
+        concurrency: int = 32,
+        in_order: bool = False,
+        read_top: int = 0,
+        passage_length: int = 1_500,
+        **options: Unpack[SearchOptions],
+    ) -> AsyncGenerator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
+        """Do the same as `iter_search` on the running event loop; *queries* may be an async iterable."""
+        from ._stream import aiterate
+
+        def start() -> Flow[Stream[SearchResponse]]:
+            how = self._prepare_queries(options), read_top, passage_length, concurrency, in_order
+            return self._calls.stream_searches(*how)
+
+        return aiterate(self, check_queries(queries, AsyncIterable), start)
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """Read a page, or a part of it.
@@ -358,6 +413,66 @@ class WebSearch:
         await self._load()
         return await self.arun(self._calls.read_many(urls, part, timeout))
 
+    def iter_read(
+        self,
+        urls: Iterable[str],
+        /,
+        *,
+        concurrency: int = 32,
+        in_order: bool = False,
+        give_up_after: int | None = 3,
+        **part: Unpack[ReadOptions],
+    ) -> Generator[tuple[str, Page | WebSearchError]]:
+        """Read any number of pages, and yield each URL with its page or error as soon as it is there.
+
+        ::
+
+            for url, page in web.iter_read(line.strip() for line in open("urls.txt")):
+                if isinstance(page, Page):
+                    store(url, page.content)
+
+        Memory stays flat: the next URL is asked for when it is needed. While few hosts have taken all turns, at most 64
+        times *concurrency* wait. Where the reader fetches pages itself, hosts take turns, each with at most four
+        places, or as many as `Throttle` says. The time of each page begins when it is requested. URLs with one canonical
+        form that come soon after each other are read once. Closing the iterator, or Ctrl-C, ends what is under way.
+
+        Args:
+            urls: Absolute http(s) URLs: any iterable. It is asked in the thread that iterates.
+            concurrency: Maximum number of pages at a time.
+            in_order: Yield the pages in the order of *urls*: one that takes long holds up those after it.
+            give_up_after: How many pages of a host in a row may time out, find no connection or be refused (429, 503).
+                The others are then `Unavailable`, and not requested. Until a host has answered, it has one place; after
+                a failure, its turn comes last. None never gives up.
+            part: Which part of each page to return, as for `read`.
+
+        Raises:
+            InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
+        """
+        from ._stream import iterate
+
+        def start() -> Flow[Stream[Page]]:
+            return self._calls.stream_reads(part, concurrency, in_order, give_up_after)
+
+        return iterate(self, check_urls(urls), start)
+
+    def aiter_read(
+        self,
+        urls: Iterable[str] | AsyncIterable[str],
+        /,
+        *,
+        concurrency: int = 32,
+        in_order: bool = False,
+        give_up_after: int | None = 3,
+        **part: Unpack[ReadOptions],
+    ) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
+        """Do the same as `iter_read` on the running event loop; *urls* may be an async iterable."""
+        from ._stream import aiterate
+
+        def start() -> Flow[Stream[Page]]:
+            return self._calls.stream_reads(part, concurrency, in_order, give_up_after)
+
+        return aiterate(self, check_urls(urls, AsyncIterable), start)
+
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
         notice_fork()
@@ -408,18 +523,20 @@ class WebSearch:
 
         return Calls(self.settings, self.provider, self.reader, self._page_reader)
 
-    def _make_queries(
-        self, queries: Iterable[str | SearchQuery], options: SearchOptions, unsupported: Unsupported | None
-    ) -> list[SearchQuery | WebSearchError]:
-        """Return a query for each place of a list, or what is wrong with it."""
-        make_query("any", options, unsupported, self.settings.search_options)  # wrong options concern all places
-        made: list[SearchQuery | WebSearchError] = []
-        for query in as_queries(queries):
+    def _prepare_queries(
+        self, options: SearchOptions, unsupported: Unsupported | None = None
+    ) -> Callable[[Any], SearchQuery | WebSearchError]:
+        """Return what makes a query of each item of a list, or says what is wrong with it."""
+        usual = self.settings.search_options
+        make_query("any", options, unsupported, usual)  # wrong options concern all places
+
+        def prepare(query: Any) -> SearchQuery | WebSearchError:
             try:
-                made.append(make_query(query, options, unsupported, self.settings.search_options))
+                return make_query(query, options, unsupported, usual)
             except InvalidOption as error:
-                made.append(error)
-        return made
+                return error
+
+        return prepare
 
     def _describe_call(self) -> dict[str, Any]:
         """Return who makes each call, and who listens: once, also where a hook or a provider makes a call."""

@@ -1,14 +1,14 @@
 """What a call of a `WebSearch` does, as flows: search, read the results, read pages and choose parts of them."""
 
 from __future__ import annotations
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from math import ceil
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.clock import now
@@ -19,27 +19,26 @@ from .._text.urls import describe_url, find_host, find_route, identify, is_web_u
 from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption, WebSearchError
 from ..events import ReadEnd, ReadStart, SearchEnd, SearchStart, emit
 from ..flow import Call, Flow, Gather
-from ..flow._lanes import gather_by_host
 from ..layers._identity import describe_query, digest
 from ..layers._layer import address, batch_size, leaves, parts, read_many, reads_batches
 from ..layers._relax import find_unsupported
-from ..layers._single_flight import free
 from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import find_outcomes
 from ..provider._ports import opens_pages
 from ..tokens import estimate_tokens
-from ._arguments import as_urls, check_number, check_placed, strip_fragment
+from ._arguments import check_number, check_placed, check_urls, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 from ._recall import is_known, recall
+from ._stream import Stream
 
 if TYPE_CHECKING:
     from ..provider._ports import PageReader, SearchProvider
     from ..reading import Excerpt, Links, ReadOptions
     from ..settings import Settings
 
-T = TypeVar("T")
 _Pages: TypeAlias = list[Page | WebSearchError]
 _Responses: TypeAlias = list[SearchResponse | WebSearchError]
+Prepare: TypeAlias = Callable[[Any], "SearchQuery | WebSearchError"]
 _CHOICES = {
     **dict.fromkeys(("comments", "reviews", "transcripts"), ("drop", "keep")),
     "links": ("keep", "text", "drop"),
@@ -47,6 +46,7 @@ _CHOICES = {
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT = 8  # calls of a list at a time
+_OF_ONE_HOST = 4  # pages, unless the `Throttle` says something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,7 @@ class Calls:
         """Search, and read the first *read_top* results."""
         name, began = self.provider.name, monotonic()
         emit(SearchStart(provider=name, query=query))
-        if _SHOWN_BY not in _loaded:
-            yield from _load(_SHOWN_BY)
+        yield from _load(_SHOWN_BY)
         try:
             response = yield from self._find(query, read_top, passage_length)
         except BaseException as error:
@@ -78,24 +77,40 @@ class Calls:
         return response
 
     def search_many(
-        self, queries: Sequence[SearchQuery | WebSearchError], read_top: int, passage_length: int, timeout: float | None
+        self,
+        queries: Iterable[Any],
+        read_top: int,
+        passage_length: int,
+        timeout: float | None,
+        prepare: Prepare = lambda query: query,
     ) -> Flow[_Responses]:
         """Search for many queries at the same time; one that is an error already is its own answer."""
-        keys = [_identify_query(query, n) for n, query in enumerate(queries)]
-        several = {key: query for key, query in zip(keys, queries, strict=True) if isinstance(query, SearchQuery)}
-        starts = {key: partial(self.search, query, read_top, passage_length) for key, query in several.items()}
+        stream = yield from self.stream_searches(prepare, read_top, passage_length, _MAX_CONCURRENT)
+        count = stream.add_all(queries)
         paces: list[Any] = [part for part in parts(self.provider) if hasattr(part, "interval")]
         at_once = min([_MAX_CONCURRENT, *(pace.concurrent for pace in paces if pace.concurrent)])
-        usual = self.settings.timeout.search * ceil(len(starts) / at_once)
-        usual += sum(pace.interval for pace in paces) * len(starts)
+        usual = self.settings.timeout.search * ceil(count / at_once)
+        usual += sum(pace.interval for pace in paces) * count
         with time_limit(usual if timeout is None else timeout):
-            answers = yield from _gather(starts, [str(n) for n in range(len(starts))])
-        responses: _Responses = []
-        for key, query in zip(keys, queries, strict=True):
-            responses.append(answer := query if isinstance(query, WebSearchError) else answers[key])
-            if isinstance(answer, SearchResponse):
-                answers[key] = free(answer)  # only one of them was paid for
-        return responses
+            return (yield from stream.finish())
+
+    def stream_searches(
+        self, prepare: Prepare, read_top: int, passage_length: int, concurrency: int, in_order: bool = True
+    ) -> Flow[Stream[SearchResponse]]:
+        """Return a stream of searches; *prepare* makes a query, or an error, of each item."""
+        yield from _load(_SHOWN_BY)
+
+        def identify(item: Any, number: int) -> tuple[Any, Hashable, str]:
+            query = prepare(item)
+            return query, _identify_query(query, number), str(number)
+
+        def do(asked: list[Any]) -> Flow[_Responses]:
+            (query,) = asked
+            if isinstance(query, WebSearchError):
+                raise query
+            return [(yield from self.search(query, read_top, passage_length))]
+
+        return Stream(identify, do, concurrency, concurrency, in_order=in_order)
 
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         if read_top:
@@ -166,6 +181,14 @@ class Calls:
         with scope(choices=self._choose(options)):
             return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
 
+    def stream_reads(
+        self, options: ReadOptions, concurrency: int, in_order: bool, give_up_after: int | None
+    ) -> Flow[Stream[Page]]:
+        """Return a stream of pages."""
+        with scope(choices=self._choose(options)):
+            part = yield from self._make_excerpt(options)
+            return self._stream_reads(part, concurrency, in_order=in_order, give_up_after=give_up_after)
+
     def _choose(self, options: ReadOptions) -> Choices:
         """Return what a call wants of pages, or the call or tool around it, or the settings."""
         around, wanted = current_call().choices, dict[str, Any]()
@@ -229,33 +252,36 @@ class Calls:
         )
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
-        asked = as_urls(urls)
-        keys = [_find_target(url, n) for n, url in enumerate(asked)]
-        several: dict[Hashable, Any] = {}  # what is listed twice, or with two fragments, is read once
-        for key, url in zip(keys, asked, strict=True):
-            several.setdefault(key, url)
-        by_host = any(map(opens_pages, leaves(self.reader)))
-        usual = self.settings.timeout.read * ceil(len(several) / _MAX_CONCURRENT)
+        stream = self._stream_reads(part, _MAX_CONCURRENT)
+        usual = self.settings.timeout.read * ceil(stream.add_all(check_urls(urls)) / _MAX_CONCURRENT)
         with time_limit(usual if timeout is None else timeout):
-            ready = (yield from self._read_batches(asked)) if reads_batches(self.reader) else {}
-            # What is not text is the error of its page alone.
-            reads = {
-                key: partial(self._read_one, self.reader, url, part, ready.get(url) if isinstance(url, str) else None)
-                for key, url in several.items()
-            }
-            lanes = [find_host(key) if by_host and isinstance(key, str) else str(n) for n, key in enumerate(several)]
-            answers = yield from _gather(reads, lanes)
-        pages: _Pages = []
-        for key, url in zip(keys, asked, strict=True):
-            pages.append(answer := answers[key])
-            if isinstance(answer, Page):
-                if answer.url == several[key] != url:
-                    pages[-1] = answer.model_copy(update={"url": url})
-                answers[key] = free(answer)  # only one of them was paid for
-        return pages
+            return (yield from stream.finish())
 
-    def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
-        """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""
+    def _stream_reads(self, part: Excerpt, concurrency: int, **how: Any) -> Stream[Page]:
+        reader, choices = self.reader, current_call().choices
+        fetches, size = any(map(opens_pages, leaves(reader))), batch_size(reader) if reads_batches(reader) else 1
+        stated = [getattr(getattr(one, "layer", None), "host_concurrent", None) for one in parts(reader)]
+        host_limit = max([number for number in stated if number] or [_OF_ONE_HOST]) if fetches else concurrency
+
+        def find_lane(url: Any, number: int) -> tuple[Any, Hashable, str]:
+            key = _find_target(url, number)
+            one = "" if fetches or size > 1 else str(number)
+            return url, key, find_host(url) if fetches and key != number else one
+
+        def do(urls: list[Any]) -> Flow[_Pages]:
+            with scope(choices=choices):
+                if size == 1:
+                    return [(yield from self._read_one(reader, urls[0], part))]
+                ready = yield from self._read_batch(urls)
+                reads = [self._read_one(reader, url, part, ready.get(str(url))) for url in urls]
+                return (yield Gather(reads))  # type: ignore[no-any-return]
+
+        return Stream(
+            find_lane, do, concurrency, min(host_limit, _MAX_CONCURRENT) if size > 1 else host_limit, size, **how
+        )
+
+    def _read_batch(self, urls: Sequence[Any]) -> Flow[dict[str, Page | WebSearchError]]:
+        """Read several pages in one request; leave out URLs that may not be read at all."""
         targets: dict[str, str] = {}
         for url in urls:
             with suppress(WebSearchError):  # raised again when it is its turn
@@ -263,22 +289,21 @@ class Calls:
                 self.settings.domains.check(target)
                 if not is_known(self.reader, partial(_describe_page, target)):
                     targets[url] = target
-        several = list(dict.fromkeys(targets.values()))
-        size = batch_size(self.reader)
-        batches = [several[start : start + size] for start in range(0, len(several), size)]
-        name = self.reader.name
-        began = monotonic()
-        answers = yield Gather([contain_bugs(partial(read_many, self.reader, batch), name) for batch in batches])
+        if not targets:
+            return {}
+        several, name, began = list(dict.fromkeys(targets.values())), self.reader.name, monotonic()
+        with time_limit(self.settings.timeout.read * ceil(len(several) / _MAX_CONCURRENT)):
+            try:
+                read = yield from contain_bugs(partial(read_many, self.reader, several), name)
+            except WebSearchError as error:
+                read = [error] * len(several)
         seconds = monotonic() - began  # each page took as long as all of them
-        pages: dict[str, Page | WebSearchError] = {}
-        for batch, answer in zip(batches, answers, strict=True):
-            each = [answer] * len(batch) if isinstance(answer, WebSearchError) else answer
-            pages |= {
-                target: page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
-                if isinstance(page, Page)
-                else page
-                for target, page in zip(batch, each, strict=True)
-            }
+        pages = {
+            target: page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
+            if isinstance(page, Page)
+            else page
+            for target, page in zip(several, read, strict=True)
+        }
         return {url: pages[target] for url, target in targets.items()}
 
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
@@ -311,13 +336,6 @@ def _fetch(reader: PageReader, target: str, ready: Page | None) -> Flow[Page]:
     return page if page.fetched_at else page.model_copy(update={"fetched_at": now()})  # from a cache, it has one
 
 
-def _gather(
-    starts: Mapping[Hashable, Callable[[], Flow[T]]], lanes: Sequence[str]
-) -> Flow[dict[Hashable, T | WebSearchError]]:
-    answers = yield from gather_by_host(list(starts.values()), lanes, _MAX_CONCURRENT, _MAX_CONCURRENT // 2)
-    return dict(zip(starts, answers, strict=True))
-
-
 def _identify_query(query: SearchQuery | WebSearchError, number: int) -> Hashable:
     """Return what is the same for equal queries; the *number* of one that cannot be compared."""
     described = describe_query(query) if isinstance(query, SearchQuery) else None
@@ -331,7 +349,8 @@ def _describe_page(target: str) -> list[Any]:
 def _find_target(url: Any, number: int) -> Hashable:
     """Return what is read for *url*, or its *number* if it cannot be read: that is the error of its place alone."""
     try:
-        return strip_fragment(url) + find_route(url)
+        strip_fragment(url)
+        return identify(url)
     except WebSearchError:
         return number
 

@@ -4,73 +4,126 @@ from __future__ import annotations
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from itertools import accumulate
+from math import inf
 from time import monotonic
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from .._runtime.bugs import as_error
 from .._runtime.deadline import time_left
 from .._runtime.scope import Deadline, Delay, current_call, scope
-from ..errors import RateLimited, WebSearchError
-from . import Flow, Gather, Sleep
+from ..errors import RateLimited, TimedOut, Unavailable, WebSearchError
+from . import Flow, Sleep
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 _STEP = 0.25  # seconds; a call that waits longer looks again, since another host may have become free
+_AHEAD = 8  # items that are known beyond those under way, so that nobody waits for the next
+_MOST_WAITING = 64  # items for each place: if few hosts have taken all turns, others may come later
+_SILENCE = {None, 429, 503}  # statuses of failures that say nothing about a page, only about its host
 
 
-def gather_by_host(
-    starts: Sequence[Callable[[], Flow[T]]], hosts: Sequence[str], limit: int, host_limit: int
-) -> Flow[list[T | WebSearchError]]:
-    """Run flows as a `Gather` does, but in turn for each host, and those of one host in order.
+class Lanes(Generic[K, T]):
+    """What waits and is under way, by host. Workers, in threads or tasks, do it in turn.
 
-    The time of each begins when it is sent: what it waits for its turn in a `Throttle` is time of the whole list. What
-    that held back because its host is too slow for the time of one page begins again when the host is ready, if there
-    is time. Until then, the host takes no place.
+    The time of each item begins when it is sent: what it waits for its turn in a `Throttle` is time of the whole list.
+    What that held back because its host is too slow for the time of one item begins again when the host is ready, if
+    there is time. Until then, the host takes no place.
 
-    At most *limit* run at a time, and at most *host_limit* of them for one of several hosts.
+    *limit* workers have something under way at a time, *host_limit* of them for one host. *do* returns the flow for up
+    to *size* items of a host; fewer wait for more, unless no more come. If fewer than infinitely many failures in a row
+    make the list *give_up* a host, one that has not answered yet gets one place, and one that failed the places that
+    are left, at most half of all.
     """
-    lanes = _Lanes(hosts, host_limit)
-    answers: dict[int, T | WebSearchError] = {}
 
-    def work() -> Flow[None]:
-        while (turn := lanes.take(time_left())) is not None:
+    def __init__(
+        self,
+        do: Callable[[list[K]], Flow[Sequence[T | WebSearchError]]],
+        limit: int,
+        host_limit: int,
+        size: int = 1,
+        give_up: float = inf,
+    ) -> None:
+        self.done: deque[tuple[K, T | WebSearchError]] = deque()
+        self.most_done = inf  # then nothing begins until some of it was taken
+        self.notify: Callable[[], object] = bool  # called by workers when something is done
+        self.is_whole = False  # whether nothing more comes now
+        self._do, self.limit, self._host_limit, self._size, self._give_up = do, limit, host_limit, size, give_up
+        self._waiting: dict[str, deque[K]] = {}
+        self._ready: dict[str, None] = {}  # hosts with something waiting and room for it, in order
+        self._under_way: Counter[str] = Counter()
+        self._rests: dict[str, float] = {}  # the hosts that rest, and when that ends
+        self._failures: dict[str, list[str]] = {}  # the codes of those in a row, by host
+        self._answered: set[str] = set()  # hosts that did, among those with something to do
+        self._workers = 0
+        self._lock = threading.Lock()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another item would be done soon, as far as its host is another one."""
+        with self._lock:
+            soon = sum(host not in self._failures for host in self._ready) + self._under_way.total()
+            most = self.limit * _MOST_WAITING if self._size == 1 else 2 * self._size
+            return soon < self.limit + _AHEAD and sum(map(len, self._waiting.values())) < most
+
+    def put(self, item: K, host: str) -> None:
+        """Let *item* wait for its turn; one of a host that was given up is done at once."""
+        with self._lock:
+            self.is_whole = False
+            self._waiting.setdefault(host, deque()).append(item)
+            self._admit(host)
+
+    def flush(self) -> None:
+        """Let nothing wait for more of its host."""
+        with self._lock:
+            self.is_whole = True
+            for host in [*self._waiting]:
+                self._admit(host)
+
+    def clear(self) -> None:
+        """Let nothing wait any longer."""
+        with self._lock:
+            self._waiting, self._ready, self._rests = {}, {}, {}
+
+    def hire(self) -> bool:
+        """Return whether another worker has something to do; it counts as one from now on."""
+        with self._lock:
+            idle = self._workers - self._under_way.total()
+            turns = (min(len(self._waiting[host]), self._find_room(host)) for host in self._ready)
+            is_needed = any(turn > idle for turn in accumulate(turns, initial=len(self._rests)))
+            is_needed = is_needed and (self._find_host() is not None or bool(self._rests))
+            is_needed = is_needed and self._workers < self.limit and len(self.done) < self.most_done
+            self._workers += is_needed
+            return is_needed
+
+    def work(self) -> Flow[None]:
+        """Do what there is, until nothing is left that may be done now."""
+        while (turn := self._take(time_left())) is not None:
             if isinstance(turn, float):
                 yield Sleep(min(turn, time_left()))
                 continue
+            host, items = turn
             rest, end = 0.0, current_call().end
+            answers: Sequence[T | WebSearchError] = ()
             try:
                 with scope(deadline=Deadline(end), delay=Delay(end)):
-                    answers[turn] = yield from starts[turn]()
+                    answers = yield from self._do(items)
             except WebSearchError as error:
-                answers[turn] = error
+                answers = [error] * len(items)
                 if isinstance(error, RateLimited) and error.status is None:  # nothing was sent: it begins again then
                     rest = error.retry_after or 0.0
             except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
-                answers[turn] = as_error(bug, "one of several")
+                answers = [as_error(bug, "one of several")] * len(items)
             finally:
                 waits = rest <= time_left() and current_call().patience.allows(rest)
-                lanes.leave(turn, rest if waits else 0.0)
+                self._leave(host, items, answers, rest if waits else 0.0)
+                self.notify()
+            if isinstance(answers[0], WebSearchError):
+                yield Sleep(0)  # many that fail at once must not occupy an event loop
 
-    yield Gather([work() for _ in range(min(limit, len(starts)))], limit)
-    return [answers[number] for number in range(len(starts))]
-
-
-class _Lanes:
-    """What is waiting and under way, by host."""
-
-    def __init__(self, hosts: Sequence[str], host_limit: int) -> None:
-        self._hosts = hosts
-        self._waiting: dict[str, deque[int]] = {}
-        for number, host in enumerate(hosts):
-            self._waiting.setdefault(host, deque()).append(number)
-        self._host_limit = host_limit if len(self._waiting) > 1 else len(hosts)
-        self._ready = dict.fromkeys(self._waiting)  # hosts with something waiting and room for it, in order
-        self._under_way: Counter[str] = Counter()
-        self._rests: dict[str, float] = {}  # the hosts that rest, and when that ends
-        self._lock = threading.Lock()
-
-    def take(self, patience: float) -> int | float | None:
-        """Return the number of what to do next, the seconds after which to look again, or None.
+    def _take(self, patience: float) -> tuple[str, list[K]] | float | None:
+        """Return what to do next with its host, the seconds after which to look again, or None.
 
         None may also mean that every host with something waiting has as much under way as it may: those who are at it
         do the rest. A rest that is longer than *patience* is not waited for.
@@ -80,27 +133,67 @@ class _Lanes:
             for host in [host for host, end in self._rests.items() if not now < end <= now + patience]:
                 del self._rests[host]
                 self._admit(host)
-            if not self._ready:
-                return min(min(self._rests.values()) - now, _STEP) if self._rests else None
-            host = next(iter(self._ready))
-            del self._ready[host]
-            number = self._waiting[host].popleft()
-            self._under_way[host] += 1
-            self._admit(host)  # again, as the last
-            return number
+            next_host = self._find_host()
+            if next_host is None and self._rests:
+                return min(min(self._rests.values()) - now, _STEP)
+            if next_host is None or len(self.done) >= self.most_done:
+                self._workers -= 1
+                return None
+            del self._ready[next_host]
+            waiting = self._waiting[next_host]
+            items = [waiting.popleft() for _ in range(min(self._size, len(waiting)))]
+            self._under_way[next_host] += 1
+            self._admit(next_host)  # again, as the last
+            return next_host, items
 
-    def leave(self, number: int, rest: float) -> None:
-        """Say that something has been done; or, with a *rest* in seconds, that it has to be done again after that."""
-        host = self._hosts[number]
+    def _find_host(self) -> str | None:
+        """Return the host whose turn it is; those that failed come last, and leave half of the places to the others."""
+        first = next((host for host in self._ready if host not in self._failures), None)
+        if first is None and self._ready:
+            failing = sum(number for host, number in self._under_way.items() if host in self._failures)
+            return next(iter(self._ready)) if failing < max(1, self.limit // 2) else None
+        return first
+
+    def _leave(self, host: str, items: Sequence[K], answers: Sequence[T | WebSearchError], rest: float) -> None:
+        """Say that *items* have been done; or, with a *rest* in seconds, that they have to be done again after that."""
         with self._lock:
             self._under_way[host] -= 1
+            waiting = self._waiting.setdefault(host, deque())
             if rest:
-                self._waiting[host].appendleft(number)
+                waiting.extendleft(reversed(items))
                 self._ready.pop(host, None)
                 self._rests[host] = max(monotonic() + rest, self._rests.get(host, 0.0))
-            elif host not in self._rests:
-                self._admit(host)
+                return
+            for item, answer in zip(items, answers, strict=False):  # without answers, it was cut off
+                self.done.append((item, answer))
+                if self._give_up == inf:
+                    continue
+                if isinstance(answer, TimedOut | Unavailable | RateLimited) and answer.status in _SILENCE:
+                    self._failures.setdefault(host, []).append(answer.code)
+                    self._ready.pop(host, None)
+                else:
+                    self._failures.pop(host, None)
+                    self._answered.add(host)
+            self._admit(host)
+            if not self._under_way[host]:
+                del self._under_way[host]
+                if not waiting:
+                    self._waiting.pop(host, None)
+                    self._answered.discard(host)
 
     def _admit(self, host: str) -> None:
-        if self._waiting[host] and self._under_way[host] < self._host_limit:
-            self._ready.setdefault(host)
+        """Let *host* take turns, if it has something waiting and room for it; refuse all if it is given up."""
+        waiting, failures = self._waiting.get(host, deque()), self._failures.get(host, [])
+        if len(failures) >= self._give_up:
+            error = f"not requested: the last {len(failures)} pages of {host} got no answer ({failures[-1]})"
+            self.done.extend((item, Unavailable(error)) for item in waiting)
+            self._waiting.pop(host, None)
+        elif len(waiting) >= (1 if self.is_whole else self._size) and self._find_room(host) > 0:
+            self._ready.update({} if host in self._rests else {host: None})
+
+    def _find_room(self, host: str) -> float:
+        """Return how many more items of *host* may be under way."""
+        room: float = self._host_limit
+        if self._give_up < inf and host not in self._answered:
+            room = min(room, self._give_up - len(self._failures[host]) if host in self._failures else 1)
+        return room - self._under_way[host]

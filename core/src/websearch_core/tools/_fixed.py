@@ -16,6 +16,7 @@ from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported, de
 from ..models._domains import ANYWHERE, Domains
 from ..settings import _values as settings
 from ..settings._values import ReadDefaults
+from ..tokens import CHARACTERS_PER_TOKEN
 from ._arguments import MOST, PageArguments, SearchArguments, search_arguments
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class SearchDefaults(SearchOptions, total=False):
     Args:
         read_top: How many of the first results to read, in parallel: instead of their snippets, the model gets the
             passages of their pages that answer its query.
-        passage_length: Maximum number of characters of these passages per page; 1,500 by default.
+        passage_length: Maximum number of characters of these passages per page; by default 1,500, or fewer if
+            ``max_tokens`` has no room for them.
         unsupported: ``note`` if a search may leave out options that the provider does not support, and note them;
             otherwise they are an error when the tool is made.
     """
@@ -124,7 +126,7 @@ class FixedOptions:
         own = options.get("search_options"), options.get("read_options")
         return FixedOptions.of(*own, usual=here) if any(own) else here
 
-    def search_call(self, asked: SearchArguments) -> SearchCall:
+    def search_call(self, asked: SearchArguments, web: WebSearch) -> SearchCall:
         """Combine the arguments of a model with these options.
 
         An option that the provider does not support is left out with a note: a model can go on.
@@ -143,6 +145,9 @@ class FixedOptions:
         if asked.time_range != "all" and not hides_time:
             filters.append("time_range")
             options["time_range"] = asked.time_range
+        room = self.read.get("max_tokens") or web.settings.read_options.get("max_tokens")
+        if room and options.get("read_top"):  # or the passages of the first page take more than all, and are left out
+            options.setdefault("passage_length", min(1_500, room * CHARACTERS_PER_TOKEN // (options["read_top"] + 1)))
         options |= {
             "limit": min(asked.limit, most),
             "allowed_domains": domains.allowed,

@@ -151,7 +151,7 @@ class WebTools:
         """
         asked = self._validate(self.search_arguments(), arguments)
         with self._begin(run) as (web, fixed):
-            call = fixed.search_call(self._with_usual_limit(asked, fixed))
+            call = fixed.search_call(self._with_usual_limit(asked, fixed), web)
             if not self.several:
                 answers: _Answers = [web.search(asked.query, **call.options)]
             else:
@@ -163,7 +163,7 @@ class WebTools:
         """Do the same as `search` on the running event loop."""
         asked = self._validate(self.search_arguments(), arguments)
         with self._begin(run) as (web, fixed):
-            call = fixed.search_call(self._with_usual_limit(asked, fixed))
+            call = fixed.search_call(self._with_usual_limit(asked, fixed), web)
             if not self.several:
                 answers: _Answers = [await web.asearch(asked.query, **call.options)]
             else:

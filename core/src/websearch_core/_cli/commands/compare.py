@@ -1,0 +1,103 @@
+"""``websearch compare``."""
+
+from __future__ import annotations
+import asyncio
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...errors import ConfigurationError
+from ..arguments import ProviderOption, TextOrJson, parse_options
+from ..completion import complete_provider, complete_reader
+from ..output import print_json, print_table, report_errors, show_progress
+
+
+def compare(
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The questions with their answers, as JSON Lines")],
+    providers: Annotated[
+        str,
+        typer.Option(
+            "--providers", "-p", metavar="NAMES", help="Such as tavily,brave", autocompletion=complete_provider
+        ),
+    ],
+    readers: Annotated[
+        str | None,
+        typer.Option(
+            "--readers",
+            "-r",
+            metavar="NAMES",
+            help="Such as direct,jina: each provider is also tried with each of them, which reads the first results",
+            autocompletion=complete_reader,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="A row for each question; a second run asks only the rest"),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Number of results")] = 5,
+    read_top: Annotated[int, typer.Option(metavar="N", help="How many results a reader reads")] = 3,
+    max_tokens: Annotated[int, typer.Option(metavar="N", help="What a model may be shown, in estimated tokens")] = 2000,
+    option: ProviderOption = None,
+    form: TextOrJson = "text",
+) -> None:
+    """Compare providers: how often a model would be shown the answers to your questions."""
+    with report_errors(form):
+        from ...settings import Settings
+        from ..comparison import Row, Variant, ask, read_questions, read_rows, report
+
+        questions = read_questions(file)
+        searchers, readings = _split(providers), [None, *_split(readers)]
+        given = parse_options(option)
+        for name in given.keys() - {*searchers, *readings}:
+            raise ConfigurationError(f"--option: {name} is not compared; add it to --providers or --readers")
+        settings = Settings.load(providers=given)
+        variants = [
+            Variant(provider, reader, limit, read_top, max_tokens, settings)
+            for provider, reader in product(searchers, readings)
+        ]
+        rows = read_rows(output) if output else []
+        with show_progress("Comparing", len(variants) * len(questions)) as step:
+
+            def write(row: Row) -> None:
+                rows.append(row)
+                if output:
+                    with output.open("a", encoding="utf-8") as stream:
+                        stream.write(row.model_dump_json(exclude_none=True) + "\n")
+                step(row.question)
+
+            asyncio.run(ask(variants, questions, [row.id for row in rows], write))
+        figures = report(variants, questions, rows)
+    if form == "json":
+        print_json(figures)
+    else:
+        _print(figures)
+
+
+def _split(names: str | None) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in (names or "").split(",") if name.strip()))
+
+
+def _print(figures: Sequence[dict[str, Any]]) -> None:
+    def show(interval: Sequence[float], form: str) -> str:
+        return "{} [{}, {}]".format(*(format(number, form) for number in interval))
+
+    rows = [
+        [
+            figure["variant"],
+            f"{figure['found']} of {figure['questions']}",
+            show(figure["share"], ".1%"),
+            show(figure["difference"], "+.1%") if number else "",
+            ", ".join(f"{count} {code}" for code, count in figure["failed"].items()),
+            f"{figure['tokens']:.0f}",
+            "" if figure["seconds"] is None else f"{figure['seconds']:.2f}",
+            f"{figure['usd']:.4f}" if figure["usd"] else f"{figure['credits']:g} credits" if figure["credits"] else "",
+        ]
+        for number, figure in enumerate(figures)
+    ]
+    columns = ["", "found", "share (95 %)", "difference", "failed", "tokens", "seconds", "USD"]
+    used = [n for n, name in enumerate(columns) if not name or any(row[n] for row in rows)]
+    print_table([columns[n] for n in used], [[row[n] for n in used] for row in rows])

@@ -1,0 +1,238 @@
+"""Ask the same questions of several providers, and count whose answers arrive."""
+
+from __future__ import annotations
+import asyncio
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from .._text.terms import fold
+from .._text.urls import serialize
+from ..errors import ConfigurationError
+from ..events import CacheHit, Charge, Event, listen
+from ..layers._identity import digest
+from ..models import describe_problems
+from ..tokens import estimate_tokens
+from ..tools import Run, WebTools, as_error
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+
+_Texts = Annotated[tuple[str, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)]
+
+_Z = 1.959964  # of the normal distribution, for 95 %
+_MARKS = re.compile(r"\]\([^()\s]*\)|[*`\\\[]")  # of Markdown, with the targets of links
+
+
+class Question(BaseModel):
+    """A question, and what answers it: one of the texts, patterns or URLs in what a model is shown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str = Field(min_length=1)
+    answer: _Texts = ()
+    pattern: _Texts = ()
+    url: _Texts = ()
+
+    @model_validator(mode="after")
+    def _check(self) -> Question:
+        if not (self.answer or self.pattern or self.url):
+            raise ValueError("give an answer, a pattern or a url to look for")
+        if not all(map(_plain, self.answer)):
+            raise ValueError("an answer has nothing to look for")
+        try:
+            for pattern in self.pattern:
+                re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+        return self
+
+    def is_answered(self, text: str, urls: Iterable[str]) -> bool:
+        """Return whether a model that sees *text* and *urls* sees the answer; words are compared as `find` does."""
+        found = (re.search(rf"(?<!\w){re.escape(_plain(one))}(?!\w)", _plain(text)) for one in self.answer)
+        return (
+            any(found)
+            or any(re.search(pattern, text, re.IGNORECASE) for pattern in self.pattern)
+            or not {*map(serialize, urls)}.isdisjoint(map(serialize, self.url))
+        )
+
+
+class Row(BaseModel):
+    """How one question went: a line of the output."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    question: str
+    variant: str
+    found: bool
+    code: str | None = None  # of the error
+    tokens: int | None = None
+    seconds: float | None = None  # None if it failed, or came from the cache
+    usd: float
+    credits: float
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of what is compared: a provider, alone or with a reader that reads the first *read_top* results."""
+
+    provider: str
+    reader: str | None
+    limit: int
+    read_top: int
+    max_tokens: int
+    settings: Settings
+
+    @property
+    def name(self) -> str:
+        """The name in the report."""
+        return f"{self.provider} + {self.reader}" if self.reader else self.provider
+
+    def identify(self, question: Question) -> str:
+        """Return what is the same only for the same question, asked in the same way."""
+        fixed = self.settings.model_dump(include={"providers", "search_options", "read_options"})
+        how = [self.provider, self.reader, self.limit, self.read_top, self.max_tokens, repr(fixed)]
+        return digest([question.model_dump(), how])[:16]
+
+    def open_tools(self) -> WebTools:
+        """Return the tools to ask with; a budget, even one without a limit in practice, reports charges."""
+        return WebTools(
+            provider=self.provider,
+            reader=self.reader,
+            settings=self.settings,
+            limit=self.limit,
+            search_options={"read_top": self.read_top} if self.reader else {},
+            read_options={"max_tokens": self.max_tokens},
+            budget=None if self.settings.budget else "1000000 calls",
+        )
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Read the questions of a file, a JSON object in each line.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or a line is not a question.
+    """
+    questions: list[Question] = []
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+    for number, line in enumerate(lines, 1):
+        try:
+            questions += [Question.model_validate_json(one) for one in [line.strip()] if one]
+        except ValidationError as error:
+            raise ConfigurationError(f"{path}:{number}: {describe_problems(error)}") from error
+    if not questions:
+        raise ConfigurationError(f"{path}: has no question")
+    return questions
+
+
+async def ask(
+    variants: Sequence[Variant], questions: Sequence[Question], known: Iterable[str], write: Callable[[Row], None]
+) -> None:
+    """Ask what is not *known* yet, and *write* a row for each question and variant.
+
+    Variants are asked at the same time, and the questions of one in turn, so that none waits for itself.
+    """
+    known = set(known)
+    tools = [variant.open_tools() for variant in variants]  # what is wrong with one is raised before any is asked
+
+    async def ask_all(variant: Variant, its: WebTools) -> None:
+        for question in questions:
+            if (key := variant.identify(question)) not in known:
+                known.add(key)
+                shown = await _ask(its, question)
+                write(Row(id=key, question=question.question, variant=variant.name, **shown))
+
+    await asyncio.gather(*map(ask_all, variants, tools))
+
+
+async def _ask(tools: WebTools, question: Question) -> dict[str, Any]:
+    events: list[Event] = []
+    with listen(events.append):
+        try:
+            output = await tools.asearch({"query": question.question}, Run(name=question.question))
+        except Exception as error:  # noqa: BLE001 - a bug is logged, and is the failure of this question
+            shown: dict[str, Any] = {"found": False, "code": as_error(error, "web_search").code}
+        else:
+            is_cached = any(isinstance(event, CacheHit) for event in events)
+            seconds = None if is_cached else output.artifact.get("elapsed")
+            lines = str(output.content).splitlines()[1:-1]  # between the marks of the fence, which are random
+            text = "\n".join(line for line in lines if not line.startswith("Note: "))
+            found = question.is_answered(text, [source["url"] for source in output.artifact["sources"]])
+            shown = {"found": found, "tokens": estimate_tokens(text), "seconds": seconds}
+    charges = [event for event in events if isinstance(event, Charge)]
+    return {**shown, "usd": sum(one.usd for one in charges), "credits": sum(one.credits for one in charges)}
+
+
+def report(variants: Sequence[Variant], questions: Sequence[Question], rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Return the figures of each variant: the same for the same rows, in any order.
+
+    The interval of a share is that of Wilson (1927), that of a difference to the first variant the one of Agresti and
+    Min (2005), both for 95 %.
+    """
+    by_id = {row.id: row for row in rows}
+    answers = [[by_id[variant.identify(question)] for question in questions] for variant in variants]
+    figures: list[dict[str, Any]] = []
+    for variant, own in zip(variants, answers, strict=True):
+        pairs = [(one.found, other.found) for one, other in zip(own, answers[0], strict=True)]
+        found, codes = sum(row.found for row in own), sorted(row.code for row in own if row.code)
+        times = [row.seconds for row in own if row.seconds is not None]
+        figures.append({
+            "variant": variant.name,
+            "questions": len(own),
+            "found": found,
+            "share": wilson(found, len(own)),
+            "difference": difference(pairs.count((True, False)), pairs.count((False, True)), len(own)),
+            "failed": {code: codes.count(code) for code in codes},
+            "tokens": median([row.tokens for row in own if row.tokens is not None] or [0]),
+            "seconds": round(median(times), 2) if times else None,
+            "usd": round(sum(row.usd for row in own), 6),
+            "credits": round(sum(row.credits for row in own), 6),
+        })  # fmt: skip
+    return figures
+
+
+def wilson(found: int, of: int) -> list[float]:
+    """Return a share, and the ends of its interval."""
+    share = found / of
+    middle, scale = share + _Z**2 / (2 * of), 1 + _Z**2 / of
+    half = _Z * math.sqrt(share * (1 - share) / of + _Z**2 / (4 * of**2))
+    return [round(number, 3) for number in (share, max(0, (middle - half) / scale), min(1, (middle + half) / scale))]
+
+
+def difference(only_this: int, only_other: int, of: int) -> list[float]:
+    """Return the difference of two shares of the same questions, and the ends of its interval."""
+    middle = (only_this - only_other) / (of + 2)
+    half = _Z * math.sqrt((only_this + only_other + 1) - (only_this - only_other) ** 2 / (of + 2)) / (of + 2)
+    return [
+        round(number, 3) for number in ((only_this - only_other) / of, max(-1, middle - half), min(1, middle + half))
+    ]
+
+
+def _plain(text: str) -> str:
+    """Return *text* as people compare it: without marks, case, accents and extra spaces."""
+    return " ".join(fold(_MARKS.sub("", text)).split())
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read the rows of an earlier run; a line that was cut off is removed from the file, and asked again."""
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    try:
+        rows = [Row.model_validate_json(line) for line in whole.splitlines()]
+    except ValidationError:
+        raise ConfigurationError(f"{path}: is not the output of a comparison; name another file") from None
+    if len(whole) < len(data):
+        path.write_bytes(whole)
+    return rows

@@ -1,0 +1,153 @@
+"""Read pages and search in the jobs of Ray Data, on one machine or a hundred.
+
+`ReadPages` and `SearchQueries` are callables for ``Dataset.map_batches``, whose actors keep connections, parsers and
+limits from batch to batch::
+
+    urls = ray.data.read_text("s3://bucket/urls.txt")
+    shared = "redis://limits.internal:6379/0"
+    pages = partition_by_host(urls, 64, column="text").map_batches(
+        ReadPages,
+        fn_constructor_kwargs={"column": "text", "throttle": shared, "cache": shared, "robots": True},
+        compute=ray.data.ActorPoolStrategy(min_size=2, max_size=16),
+        batch_size=256,
+    )
+    pages.write_parquet("s3://bucket/pages")
+
+Each row of the input is one row of the output, also if its page cannot be read: then ``code`` and ``message`` say why.
+With ``throttle`` and ``cache`` in one Redis, all actors together are as polite to a host as one, and a batch that Ray
+repeats after a worker was lost is not paid for twice. A batch is there when its last page is, so pages that hang hold
+up an actor: have more actors than cores (``num_cpus=0.5``), and a short ``timeout``. Keys belong in the environment of
+the workers, or in a settings file there: Ray stores constructor arguments in the clear.
+
+The package needs ``pip install 'websearch-core[ray]'``; this module was compared with Ray 2.60
+(https://docs.ray.io/en/releases-2.60.0/data/api/doc/ray.data.Dataset.map_batches.html).
+"""
+
+from __future__ import annotations
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any, Unpack
+
+from ._text.urls import find_host
+from .client import WebSearch, WebSearchOptions
+from .errors import ConfigurationError, WebSearchError
+from .models import Page
+from .render import page_as_json, search_as_json
+
+__all__ = ["ReadPages", "SearchQueries", "partition_by_host"]
+
+_OF_PAGE = ("final_url", "title", "content", "published", "fetched_at", "provider")
+_HOST = "host"
+
+
+class ReadPages:
+    """Reads the pages of a batch, with `WebSearch.iter_read`.
+
+    Adds the columns ``final_url``, ``title``, ``content`` (Markdown), ``published`` and ``fetched_at`` (ISO 8601),
+    ``provider``, ``hash`` (SHA-256 of the content, which is the same while the content is), and ``code`` and
+    ``message`` of the error. All are text, or null.
+
+    Args:
+        column: The column with the URLs.
+        concurrency: Maximum number of pages at a time, in each actor.
+        give_up_after: After how many failures in a row a host is given up in a batch.
+        options: The arguments of `WebSearch`.
+
+    Raises:
+        ConfigurationError: An argument is wrong, or a batch has no such column.
+    """
+
+    def __init__(
+        self,
+        column: str = "url",
+        *,
+        concurrency: int = 32,
+        give_up_after: int | None = 3,
+        **options: Unpack[WebSearchOptions],
+    ) -> None:
+        self._web, self._column = WebSearch(**options), column
+        self._concurrency, self._give_up_after = concurrency, give_up_after
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the batch, as columns by name, with the pages."""
+        answers = self._web.iter_read(
+            _list(batch, self._column),
+            concurrency=self._concurrency,
+            in_order=True,
+            give_up_after=self._give_up_after,
+        )
+        return _extend(batch, (*_OF_PAGE, "hash"), (_describe_page(answer) for _, answer in answers))
+
+
+class SearchQueries:
+    """Searches for the queries of a batch, with `WebSearch.iter_search`.
+
+    Adds the columns ``urls`` (a list, in order, for `ReadPages` after ``flat_map``), ``results`` (JSON, as
+    `websearch_core.render.search_as_json` writes it), ``answer``, ``provider``, and ``code`` and ``message`` of the
+    error.
+
+    Args:
+        column: The column with the queries.
+        concurrency: Maximum number of searches at a time, in each actor.
+        options: The arguments of `WebSearch`; ``search_options`` has the limit and the filters.
+
+    Raises:
+        ConfigurationError: An argument is wrong, or a batch has no such column.
+    """
+
+    def __init__(self, column: str = "query", *, concurrency: int = 8, **options: Unpack[WebSearchOptions]) -> None:
+        self._web, self._column, self._concurrency = WebSearch(**options), column, concurrency
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the batch, as columns by name, with what was found."""
+        answers = self._web.iter_search(_list(batch, self._column), concurrency=self._concurrency, in_order=True)
+        return _extend(batch, ("urls", "results", "answer", "provider"), (_describe_found(one) for _, one in answers))
+
+
+def partition_by_host(dataset: Any, blocks: int, *, column: str = "url") -> Any:
+    """Return *dataset* with all URLs of a host in one of *blocks* blocks, and the host in a column ``host``.
+
+    Each host is then read by one actor, which keeps its connections, looks its name up once, and gives it up once.
+
+    Args:
+        dataset: A ``ray.data.Dataset``.
+        blocks: How many blocks: several times as many as actors, so that a slow host holds up few others.
+        column: The column with the URLs.
+    """
+
+    def add_host(batch: Mapping[str, Any]) -> dict[str, Any]:
+        return {**batch, _HOST: [find_host(str(url)) for url in _list(batch, column)]}
+
+    return dataset.map_batches(add_host).repartition(blocks, keys=[_HOST])
+
+
+def _list(batch: Mapping[str, Any], column: str) -> list[Any]:
+    if column not in batch:
+        raise ConfigurationError(f"column: {column!r} is not in the batch, which has {', '.join(batch)}")
+    return list(batch[column])
+
+
+def _extend(batch: Mapping[str, Any], names: Iterable[str], rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    every = list(rows)
+    return {**batch, **{name: [row.get(name) for row in every] for name in (*names, "code", "message")}}
+
+
+def _describe_page(answer: Page | WebSearchError) -> dict[str, Any]:
+    if isinstance(answer, WebSearchError):
+        return _describe_error(answer)
+    page = page_as_json(answer)
+    text = answer.content.encode("utf-8", "backslashreplace")
+    return {**{name: page[name] for name in _OF_PAGE}, "hash": sha256(text).hexdigest()}
+
+
+def _describe_found(answer: Any) -> dict[str, Any]:
+    if isinstance(answer, WebSearchError):
+        return _describe_error(answer)
+    found = search_as_json(answer)
+    urls = [result.url for result in answer.results]
+    return {**found, "urls": urls, "results": json.dumps(found["results"], ensure_ascii=False)}
+
+
+def _describe_error(error: WebSearchError) -> dict[str, Any]:
+    return {"code": error.code, "message": error.message}

@@ -1,0 +1,183 @@
+"""``websearch compare``."""
+
+from __future__ import annotations
+import json
+
+import pytest
+import typer.testing
+
+from websearch_core._cli import comparison
+from websearch_core._cli.app import app
+from websearch_core._cli.comparison import Question, difference, wilson
+from websearch_core.errors import RateLimited
+from websearch_core.models import SearchResponse
+from websearch_core.testing import FakeWeb
+from websearch_core.tools import WebTools
+
+QUESTIONS = [
+    {"question": "how tall is kelp", "answer": "45 metres"},
+    {"question": "what is dulse", "pattern": "red +alga", "url": "https://sea.example/dulse"},
+    {"question": "where does nori grow", "answer": ["Japan", "Korea"]},
+]
+
+
+def find(snippet, url="https://sea.example/kelp"):
+    return [{"title": "Sea", "url": url, "snippet": snippet}]
+
+
+@pytest.fixture
+def webs():
+    page = {"https://sea.example/kelp": "# Kelp\n\nKelp grows up to **45** metres in a year, in cold seas."}
+    found = {"how tall*": find("Tall."), "what is*": find("A red alga."), "where*": find("In Korea.")}
+    poor = {"what is*": find("Dull.", "https://sea.example/dulse"), "where*": find("In Koreatown.")}
+    return {
+        "brave": FakeWeb(found, page, name="brave"),
+        "tavily": FakeWeb(poor, {}, errors={"how*": RateLimited("slow down")}, name="tavily"),
+    }
+
+
+@pytest.fixture
+def compare(monkeypatch, tmp_path, webs):
+    def open_tools(*, provider, reader, **options):
+        return WebTools(provider=webs[provider], reader=webs[reader] if reader else None, retry=False, **options)
+
+    monkeypatch.setattr(comparison, "WebTools", open_tools)
+    monkeypatch.setenv("COLUMNS", "120")
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("\n".join(map(json.dumps, QUESTIONS)) + "\n\n", "utf-8")
+
+    def call(*words, file=questions):
+        return typer.testing.CliRunner().invoke(app, ["compare", *map(str, [file, *words])])
+
+    call.rows = tmp_path / "rows.jsonl"
+    call.questions = questions
+    return call
+
+
+def test_each_provider_and_reader_has_a_row(compare):
+    result = compare("-p", "brave,tavily", "-r", "brave", "--max-tokens", "500")
+
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["found", "share", "(95", "%)", "difference", "failed", "tokens", "seconds"]
+    assert [line[:25].split("  ")[0] for line in lines[1:]] == ["brave", "brave + brave", "tavily", "tavily + brave"]
+    assert "2 of 3  66.7% [20.8%, 93.9%]" in lines[1]
+    assert "1 of 3" in lines[2]
+    assert "-33.3%" in lines[2]
+    assert "1 rate_limited" in lines[3]
+
+
+def test_figures_are_data(compare):
+    first, second = json.loads(compare("-p", "brave,tavily", "-f", "json").stdout)
+
+    assert first["share"] == [0.667, 0.208, 0.939]
+    assert first["difference"][0] == 0
+    assert second["found"] == 1  # the URL is an answer; Koreatown is not Korea
+    assert second["difference"] == difference(0, 1, 3)
+    assert second["failed"] == {"rate_limited": 1}
+    assert first["tokens"] > 20
+    assert first["seconds"] >= 0
+
+
+def test_a_second_run_asks_only_what_is_new_and_says_the_same(compare, webs):
+    words = ["-p", "brave", "-o", compare.rows, "-f", "json"]
+    before = compare(*words).stdout
+    asked = list(webs["brave"].queries)
+    half = compare.rows.read_bytes()[:-20]
+    assert compare(*words).stdout == before
+    assert webs["brave"].queries == asked
+
+    compare.rows.write_bytes(half)  # as an interrupt leaves it
+    assert compare(*words).exit_code == 0
+    assert webs["brave"].queries == [*asked, "where does nori grow"]
+    assert len(compare.rows.read_text().splitlines()) == 3
+
+    compare("-p", "brave", "-o", compare.rows, "--limit", "2")  # another question to the service
+    assert len(webs["brave"].queries) == 7
+
+
+def test_an_answer_from_the_cache_has_no_time_and_no_price(compare, monkeypatch, tmp_path):
+    monkeypatch.setenv("WEB_SEARCH_CACHE", str(tmp_path / "cache.db"))
+    (first,) = json.loads(compare("-p", "brave", "-f", "json").stdout)
+    (again,) = json.loads(compare("-p", "brave", "-f", "json").stdout)
+
+    assert first["seconds"] is not None
+    assert again == {**first, "seconds": None}
+
+
+def test_a_bug_of_a_provider_is_one_failed_question(compare, webs, monkeypatch):
+    def fail(_query):
+        raise KeyError("title")
+        yield
+
+    monkeypatch.setattr(webs["brave"], "search", fail)
+    (figure,) = json.loads(compare("-p", "brave", "-f", "json").stdout)
+
+    assert figure["failed"] == {"bad_response": 3}
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"question": "kelp"}', "give an answer, a pattern or a url"),
+        ('{"question": "kelp", "answer": "**"}', "nothing to look for"),
+        ('{"question": "kelp", "pattern": "("}', "not a regular expression"),
+        ('{"question": "", "answer": "a"}', "question"),
+        ('{"question": "kelp", "answers": "a"}', "answers"),
+        ("kelp", "questions.jsonl:1"),
+        ("", "has no question"),
+    ],
+)
+def test_a_wrong_question_is_named(compare, line, problem):
+    compare.questions.write_text(line, "utf-8")
+    result = compare("-p", "brave")
+
+    assert result.exit_code == 2
+    assert problem in result.stderr
+
+
+def test_files_that_cannot_be_used_are_refused(compare, tmp_path):
+    assert compare("-p", "brave", file=tmp_path / "none.jsonl").exit_code == 2
+    compare.rows.write_text('{"id": "x"}\n')
+    result = compare("-p", "brave", "-o", compare.rows)
+    assert result.exit_code == 2
+    assert "name another file" in result.stderr
+    assert compare.rows.read_text() == '{"id": "x"}\n'
+
+
+def test_an_option_of_what_is_not_compared_is_refused(compare):
+    result = compare("-p", "brave", "--option", "exa.type=fast")
+
+    assert result.exit_code == 2
+    assert "exa is not compared" in result.stderr
+
+
+def test_notes_and_the_date_are_not_answers(compare, webs):
+    webs["brave"].results = SearchResponse(query="x", answer="45 metres", notes=("of 3 algae",))
+    lines = [{"question": "a", "answer": "45 metres"}, {"question": "b", "pattern": "of 3 algae|today is"}]
+    compare.questions.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    compare("-p", "brave", "-o", compare.rows)
+
+    assert [json.loads(line)["found"] for line in compare.rows.read_text().splitlines()] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "is_there"),
+    [
+        ("45 metres", "grows to **45**\nMETRES a year", True),
+        ("5 metres", "grows to 45 metres", False),
+        ("Orleans", "in [Orléans](https://x.example/)", True),
+        ("x.example", "in [Orléans](https://x.example/)", False),
+        ("$1,149.95", "for $1,149.95.", True),
+    ],
+)
+def test_answers_are_whole_words_as_people_see_them(answer, text, is_there):
+    assert Question(question="x", answer=answer).is_answered(text, []) is is_there
+
+
+def test_intervals_are_those_of_the_papers():
+    assert wilson(0, 10) == [0, 0, 0.278]
+    assert wilson(92, 108) == [0.852, 0.773, 0.907]
+    assert difference(5, 5, 100)[0] == 0
+    low, high = difference(12, 3, 100)[1:]
+    assert (low, high) == (0.013, 0.163)
