@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from . import WebSearch
 
 A = TypeVar("A")
+_KEPT = 64  # answers that are given again if their item comes again soon
 _END: Any = object()
 NOT_NOW: Any = object()  # what a source gives that cannot say what comes next before it has the next answer
 
@@ -60,6 +61,7 @@ class Stream(Lanes[_Item, A]):
         self._items: dict[int, Any] = {}  # by number, until given
         self._open: dict[Hashable, _Item] = {}
         self._answers: dict[int, A | WebSearchError] = {}
+        self._recent: dict[Hashable, tuple[Any, Any]] = {}  # the last that were done: the item with its answer
 
     @property
     def wants_more(self) -> bool:
@@ -82,7 +84,9 @@ class Stream(Lanes[_Item, A]):
         number, self._count = self._count, self._count + 1
         self._items[number] = item
         asked, key, host = self._prepare(item, number)
-        if key in self._open:
+        if key in self._recent:
+            self._answers[number] = _share(*self._recent[key], item)
+        elif key in self._open:
             self._open[key].numbers.append(number)
         else:
             self._open[key] = _Item(key, asked, [number])
@@ -107,8 +111,13 @@ class Stream(Lanes[_Item, A]):
             del self._open[item.key]
             if isinstance(answer, WebSearchError) and isinstance(item.asked, str):
                 answer.locate(url=describe_url(item.asked))
-            for place in item.numbers:
-                self._answers[place] = self._share(answer, item.numbers[0], place)
+            first = self._items[item.numbers[0]]
+            for place in item.numbers[1:]:
+                self._answers[place] = _share(first, answer, self._items[place])
+            self._answers[item.numbers[0]] = answer
+            self._recent[item.key] = first, answer
+            if len(self._recent) > _KEPT:
+                del self._recent[next(iter(self._recent))]
         self._given += 1
         return self._items.pop(number), self._answers.pop(number)
 
@@ -120,13 +129,13 @@ class Stream(Lanes[_Item, A]):
     def _find_next(self) -> int:
         return self._given if self._in_order else next(iter(self._answers), -1)
 
-    def _share(self, answer: Any, first: int, number: int) -> Any:
-        """Return the answer to one of equal items for another: only the *first* was paid for."""
-        if isinstance(answer, WebSearchError) or number == first:
-            return answer
-        item, same = self._items[number], self._items[first]
-        is_renamed = isinstance(answer, Page) and answer.url == same != item
-        return free(answer, **({"url": item} if is_renamed else {}))
+
+def _share(first: Any, answer: Any, item: Any) -> Any:
+    """Return the *answer* to the *first* of equal items for another *item*: only the first was paid for."""
+    if isinstance(answer, WebSearchError):
+        return answer
+    is_renamed = isinstance(answer, Page) and answer.url == first != item
+    return free(answer, **({"url": item} if is_renamed else {}))
 
 
 Start: TypeAlias = Callable[[], Flow[Stream[A]]]
