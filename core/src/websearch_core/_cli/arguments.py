@@ -62,7 +62,7 @@ ProviderOption = Annotated[
 def open_web(
     doing: str, options: Mapping[str, Mapping[str, Any]], *, no_cache: bool, **arguments: Any
 ) -> Iterator[WebSearch]:
-    """Make the `WebSearch` of a command, with *options* of its providers, and show progress in what it is *doing*.
+    """Make the `WebSearch` of a command, with *options* of its providers, and show that it is *doing* something.
 
     Raise `ConfigurationError` if an argument is wrong, or a provider with options is not used.
     """
@@ -70,7 +70,8 @@ def open_web(
     from ..client import WebSearch
     from ..settings import Settings
 
-    with WebSearch(settings=Settings.load(providers=options), **arguments) as web, show_progress(doing):
+    progress = show_progress(doing) if doing else nullcontext()
+    with WebSearch(settings=Settings.load(providers=options), **arguments) as web, progress:
         used = {leaf.name for chain in (web.provider, web.reader) for leaf in layers.leaves(chain)}
         for name in options.keys() - used:
             raise ConfigurationError(
