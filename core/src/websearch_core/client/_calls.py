@@ -156,10 +156,11 @@ class Calls:
         unread = iter(pages)
         return attach_content(response, [None if result.content else next(unread) for result in top])
 
-    def read(self, url: str, options: ReadOptions) -> Flow[Page]:
-        """Read a page, or a part of it."""
+    def read(self, url: str, options: ReadOptions, ready: Page | WebSearchError | None = None) -> Flow[Page]:
+        """Read a page, or a part of it; it may be *ready*, so that only the part is left to do."""
         with scope(choices=self._choose(options)):
-            return (yield from self._read_one(self.page_reader, url, (yield from self._make_excerpt(options))))
+            part = yield from self._make_excerpt(options)
+            return (yield from self._read_one(self.page_reader, url, part, ready))
 
     def read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
         """Read many pages at the same time."""
@@ -168,7 +169,8 @@ class Calls:
 
     def _choose(self, options: ReadOptions) -> Choices:
         """Return what a call wants of pages, or the call or tool around it, or the settings."""
-        around, wanted = current_call().choices, dict[str, Any]()
+        around = current_call().choices
+        wanted: dict[str, Any] = {"menus": around.menus}
         for name, words in _CHOICES.items():
             choice = options.get(name)
             if choice not in {None, *words}:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -17,7 +17,7 @@ from ..flow import Call, Flow, Request
 from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept, is_held
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
-from ..provider._ports import Provider, Role
+from ..provider._ports import Provider, Role, Site
 from ._account import Runs
 from ._amounts import MILLION, Amount, Limit, parse_limits
 from ._layer import Layer, ProviderWrapper, Rank, leaves
@@ -98,10 +98,14 @@ class _BudgetProvider(ProviderWrapper[Budget]):
         return (yield from self._charge("read", 1, partial(super().read, url), lambda page: [page]))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        def pages(answers: list[Page | WebSearchError]) -> list[Page]:
-            return [answer for answer in answers if isinstance(answer, Page)]
+        return (yield from self._charge("read", len(urls), partial(super().read_many, urls), _pages))
 
-        return (yield from self._charge("read", len(urls), partial(super().read_many, urls), pages))
+    def crawl(self, site: Site, /) -> Flow[dict[str, Page | WebSearchError]]:
+        flow = partial(super().crawl, site)
+        return (yield from self._charge("read", site.limit, flow, lambda answers: _pages(answers.values())))
+
+    def map(self, site: Site, /) -> Flow[Page]:
+        return (yield from self._charge("read", 1, partial(super().map, site), lambda page: [page]))
 
     def _charge(
         self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]
@@ -233,6 +237,10 @@ class _Meter:
             with self._lock:
                 self.sent -= is_held(effect) or isinstance(error, UnsafeURL)
             raise
+
+
+def _pages(answers: Iterable[Page | WebSearchError]) -> list[Page]:
+    return [answer for answer in answers if isinstance(answer, Page)]
 
 
 def _today() -> date:

@@ -31,11 +31,13 @@ _MAX_DELAY = 30.0  # seconds
 _MAX_BYTES = 500 * 1024  # of one file; RFC 9309, 2.5
 _MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 _MIN_AGE = 60.0  # seconds; also for a site that asks for its file to be fetched for each page
+_MAX_SITEMAPS = 100  # of one file
 _TIMEOUT = 10.0  # seconds
 _PROMPT = 16 * 1024  # characters that are parsed within a millisecond or so
 _MAX_KEPT = 2**20  # characters of all files that are kept; parsed, they take up to 40 times as many bytes
 # Only these are rules, as the parser spells them. Other lines end a group for it, against RFC 9309, 2.2.4.
 _RULE = re.compile(r"\s*(user[ -]?agent|allow|diss?all?ow|diasllow|disallaw|crawl[ -]delay)\b", re.IGNORECASE)
+_SITEMAP = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -49,6 +51,7 @@ class Rules:
 
         self.size = len(text)
         self._user_agent = user_agent
+        self.sitemaps = tuple(_SITEMAP.findall(text)[:_MAX_SITEMAPS])
         lines = text.lstrip("\ufeff").splitlines()
         self._rules = Protego.parse("\n".join(filter(_RULE.match, lines)))
 

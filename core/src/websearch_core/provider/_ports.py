@@ -14,14 +14,17 @@ themselves: see `websearch_core.layers.Layer`.
 
 from __future__ import annotations
 import inspect
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeGuard, overload
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeGuard, get_args, overload
 
-from ..errors import ConfigurationError, WebSearchError
+from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 
 Role = Literal["search", "read"]
+Scope = Literal["path", "host", "domain"]
 
 
 class Limits(TypedDict, total=False):
@@ -48,6 +51,46 @@ class Limits(TypedDict, total=False):
     pages_per_request: int
     requests_per_second: float
     concurrent: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """A web site to crawl or to map, and how far; the fields are the options of `WebSearch.crawl`.
+
+    Raises:
+        InvalidOption: A value is wrong.
+    """
+
+    url: str
+    limit: int = 200
+    depth: int = 10
+    scope: Scope = "path"
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    sitemaps: bool = True
+
+    @property
+    def folder(self) -> str:
+        """The path that is the site in the scope ``path``: that of its start, without the name of a file in it."""
+        above, _, last = re.sub(r"[?#].*", "", self.url).partition("://")[2].partition("/")[2].rpartition("/")
+        folder = f"/{above}/" if re.search(r"\.[A-Za-z]\w*$", last) else f"/{above}/{last}/"
+        return re.sub("//+", "/", folder)
+
+    def __post_init__(self) -> None:
+        for name, least in (("limit", 1), ("depth", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidOption(f"{name}: must be a whole number of at least {least}")
+        if self.scope not in get_args(Scope):
+            raise InvalidOption(f"scope: {self.scope!r} is not one of {', '.join(get_args(Scope))}")
+        for name in ("include", "exclude"):
+            try:
+                if isinstance(getattr(self, name), str):
+                    raise TypeError
+                for pattern in getattr(self, name):
+                    re.compile(pattern)
+            except (TypeError, re.error) as error:
+                raise InvalidOption(f'{name}: must be a list of regular expressions, such as ["/blog/"]') from error
 
 
 class SearchProvider(Protocol):
@@ -100,6 +143,18 @@ class BatchReader(PageReader, Protocol):
 
         The flow returns, for each URL in order, the whole page or its error; it raises one if none was read.
         """
+        ...
+
+
+class SiteReader(PageReader, Protocol):
+    """A reader whose service finds the pages of a site itself; the methods are optional for readers."""
+
+    def crawl(self, site: Site, /) -> Flow[dict[str, Page | WebSearchError]]:
+        """Start to read the pages of a site: the flow returns them by URL, the first with what all of them cost."""
+        ...
+
+    def map(self, site: Site, /) -> Flow[Page]:
+        """Start to list the pages of a site: the flow returns a page without text, whose links they are."""
         ...
 
 

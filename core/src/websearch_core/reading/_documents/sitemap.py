@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 import re
+import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
+from itertools import islice
 from urllib.parse import urlsplit
 from xml.sax.saxutils import unescape
 
+from ...errors import UnsupportedContent
 from ...models import Page
 from .._charset import decode
-from .._links import MAX_LINKS, absolute
+from .._links import absolute
 from .._page import make_page
 from .._types import Document
 from .text import read_text
 
 _MAX_SOURCE_LENGTH = 10 * 2**20  # characters
+_MAX_ADDRESSES = 50_000  # of one file: https://www.sitemaps.org/protocol.html
 _MAX_CONTENT_LENGTH = 1_000_000  # characters
 _ROOT = re.compile(
     r"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->)*+<((?:[a-z]{1,20}:)?)(urlset|sitemapindex)(?=[\s>/])", re.DOTALL
@@ -24,7 +29,9 @@ _SAMPLE = 2000  # bytes
 
 
 def read_sitemap(document: Document) -> Page:
-    """Read a sitemap, or an index of sitemaps. If the XML is something else, read it as text."""
+    """Read a sitemap, or an index of sitemaps, also compressed. If the XML is something else, read it as text."""
+    if document.media_type.endswith("gzip"):
+        document = _decompress(document)
     url, content_type = document.url, document.content_type
     if not _ROOT.match(decode(document.data[:_SAMPLE], content_type).text):
         return read_text(document)
@@ -34,12 +41,10 @@ def read_sitemap(document: Document) -> Page:
         return read_text(document)
     out = StringIO()
     links: list[str] = []
-    for address, changed in _places(source, root[1], url):
-        if len(links) < MAX_LINKS:
-            links.append(address)
-        out.write(f"- {address}{f' ({changed})' if changed else ''}\n")
-        if out.tell() > _MAX_CONTENT_LENGTH:
-            break
+    for address, changed in islice(_places(source, root[1], url), _MAX_ADDRESSES):
+        links.append(address)
+        if out.tell() <= _MAX_CONTENT_LENGTH:
+            out.write(f"- {address}{f' ({changed})' if changed else ''}\n")
     content = out.getvalue()
     count = content.count("\n")
     cut = out.tell() > _MAX_CONTENT_LENGTH or len(source) == _MAX_SOURCE_LENGTH
@@ -53,6 +58,17 @@ def read_sitemap(document: Document) -> Page:
         truncated=cut,
         notes=(*([decoding] if decoding else []), f"the first {count} {what}" if cut else f"{count} {what}"),
     )
+
+
+def _decompress(document: Document) -> Document:
+    """Return a sitemap without its compression, cut where a sitemap is too long anyway."""
+    try:
+        data = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(document.data, _MAX_SOURCE_LENGTH)
+    except zlib.error:
+        data = b""
+    if not _ROOT.match(decode(data[:_SAMPLE]).text):
+        raise UnsupportedContent("application/gzip has no text that can be read, unless it is a sitemap")
+    return replace(document, data=data, content_type="application/xml")
 
 
 def _places(source: str, prefix: str, base: str) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ _CONTENT = re.compile(
     r"\s*+(?=[\d.])(\d{0,9})[\d.]*+(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?:\"([^\"]*)|'([^']*)|(.*))",
     re.IGNORECASE | re.DOTALL | re.ASCII,
 )
+_NOFOLLOW = re.compile(r"\bnofollow\b", re.IGNORECASE)
 _HEAD_SIZE = 200_000  # bytes that may have to be read to the end of the head
 _MAX_HEADER_LENGTH = 8_000  # characters
 _LINK = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w!#$&+.^`|~*-]+(?:\s*=\s*(?:\"(?:[^\"\\]|\\.)*+\"|[^\s\",;]*))?)*+)")
@@ -39,6 +40,22 @@ def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str 
         if there and int(found[1] or 0) <= _MAX_DELAY and without_fragment(there) != without_fragment(url):
             return there
     return None
+
+
+def drop_unfollowed(links: tuple[str, ...], data: bytes, url: str, content_type: str | None = None) -> tuple[str, ...]:
+    """Return the *links* of a page without those that it asks programs not to follow: each, or all by ``robots``."""
+    if b"nofollow" not in data.lower():
+        return links
+    document = parse_page(data, content_type, most=len(data))
+    for tag in document.css("meta[name][content]"):
+        if (tag.attributes.get("name") or "").strip().lower() == "robots" and _NOFOLLOW.search(
+            tag.attributes.get("content") or ""
+        ):
+            return ()
+    base = find_base(document, url)
+    tags = [tag.attributes for tag in document.css("a[href][rel]") if _NOFOLLOW.search(tag.attributes.get("rel") or "")]
+    refused = {absolute(attributes.get("href"), base) for attributes in tags}
+    return tuple(link for link in links if link not in refused)
 
 
 def find_markdown_alternate(data: bytes, url: str, content_type: str | None = None, header: str = "") -> str | None:
