@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing, suppress
 from functools import cached_property, partial
-from importlib import import_module
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from ..reading import ReadOptions
     from ..settings import Settings
     from ._calls import Calls
-    from ._crawl import Crawl, CrawlOptions, SiteOptions
+    from ._crawl import CrawlOptions
 
 __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preload"]
 
@@ -140,7 +139,6 @@ class WebSearch:
             secrets.token_hex(16) if any(http.own) else "",
         )
         self._http = http
-        self._of_call: dict[str, Any] = {}  # what else each call has
         self._services_of: WebSearch | None = None  # whose connections to services are used, too
         if settings.http.model_fields_set - {"library"}:
             _ = self._sender  # what is wrong with them shows now
@@ -363,27 +361,24 @@ class WebSearch:
     def crawl(
         self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]
     ) -> Generator[tuple[str, Page | WebSearchError]]:
-        """Read the pages of a site, or of several at once, and yield each URL with its page or its error as it is read.
+        """Read the pages of a site, and yield each URL with its page or its error as it is read, as `iter_read` does.
 
         ::
 
-            for url, page in web.crawl("https://docs.example/guide/", limit=500, exclude=["/print/"]):
+            for url, page in web.crawl("https://docs.example/guide/", limit=500):
                 ...
 
-        It begins with the start, the sitemaps that the site's robots.txt names (else ``/sitemap.xml``) and ``llms.txt``,
-        and follows the links of each page, breadth first. What robots.txt forbids is the error `DisallowedByRobots`,
-        and links that a page asks not to follow (``nofollow``) are not followed. URLs with one canonical form are one
-        page. Where a start redirects to is the site. Everything else is as for `iter_read`. A reader that is a service
-        with a crawler of its own, ``tavily`` or ``firecrawl``, does it there, and returns all pages at the end.
+        It begins with the start, ``llms.txt``, and the sitemaps that robots.txt names or else ``/sitemap.xml``, and
+        follows links breadth first, but not those marked ``nofollow``. It always obeys robots.txt. Pages that declare
+        one canonical URL and begin alike are one page. A service that is the reader and has a crawler of its own,
+        such as Tavily and Firecrawl, does all of it, and returns its pages at the end.
 
         Args:
-            start: One absolute http(s) URL, or several, each a site.
-            options: Those of `iter_read`, and how far to go: ``limit``, the maximum number of pages of each site, 200 by
-                default; ``depth``, how many links from the start, 10 by default, where what sitemaps list is one away;
-                ``scope``: only what is below the start's ``path`` (the default), all of its ``host``, or the ``domain``
-                with its subdomains; ``include`` and ``exclude``, regular expressions that are searched for in the path
-                and query of a link: only those that match one of *include* are read, and none that match *exclude*;
-                ``sitemaps=False`` begins with the start alone.
+            start: One absolute http(s) URL, or several, each a site. Where it redirects to is the site.
+            options: How far to go: ``limit``, the maximum number of pages of each site (200); ``depth``, of links from
+                the start (10), which what a sitemap lists is one away from; ``scope``: what is below the ``path`` of the
+                start (the default), its ``host``, or its ``domain`` with subdomains; ``sitemaps=False``, to begin with
+                the start alone. ``concurrency`` (32), and the part of each page, as for `iter_read`.
 
         Raises:
             InvalidOption: An option is wrong.
@@ -396,38 +391,37 @@ class WebSearch:
         self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]
     ) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
         """Do the same as `crawl` on the running event loop."""
-        async with aclosing((await self._load_crawl())(self, start, options).arows()) as rows:
+        await self._load()
+        from ._crawl import Crawl
+
+        async with aclosing(Crawl(self, start, options).arows()) as rows:
             async for row in rows:
                 yield row
 
-    def map(self, start: str | Iterable[str], /, **options: Unpack[SiteOptions]) -> list[str]:
-        """List the pages of a site, or of several, without reading more of them than needed.
+    def map(self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]) -> list[str]:
+        """Return the URLs of a site, in the order in which they are found: what the start links to and sitemaps list.
 
         Args:
             start: One absolute http(s) URL, or several, each a site.
-            options: How far to go, as for `crawl`. By default, at most 5,000 URLs that the start links to, or the
-                sitemaps and ``llms.txt`` list: ``depth=1``. With a larger depth, the pages on the way are read.
-
-        Returns:
-            The URLs in the order in which they were found.
+            options: How far to go, as for `crawl`, with a ``limit`` of 5,000 URLs and a ``depth`` of 1. If that is
+                larger, the pages on the way are read.
 
         Raises:
             InvalidOption: An option is wrong.
-            WebSearchError: Nothing was found, because a start cannot be read.
+            WebSearchError: Nothing could be read.
         """
         from ._crawl import Crawl
 
-        return Crawl(self, start, options, maps=True).urls()
+        crawl = Crawl(self, start, options, only_urls=True)
+        return crawl.list_urls(crawl.rows())
 
-    async def amap(self, start: str | Iterable[str], /, **options: Unpack[SiteOptions]) -> list[str]:
+    async def amap(self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]) -> list[str]:
         """Do the same as `map` on the running event loop."""
-        return await (await self._load_crawl())(self, start, options, maps=True).aurls()
-
-    async def _load_crawl(self) -> type[Crawl]:
-        """Import what a crawl needs in a thread: it includes the parsers of pages."""
         await self._load()
-        crawl: type[Crawl] = (await in_thread(partial(import_module, f"{__name__}._crawl"))).Crawl
-        return crawl
+        from ._crawl import Crawl
+
+        crawl = Crawl(self, start, options, only_urls=True)
+        return crawl.list_urls([row async for row in crawl.arows()])
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow with these connections and this guard."""
@@ -502,8 +496,7 @@ class WebSearch:
         outer, caller = current_call().listeners, self._caller
         if self.settings.http.credentials:  # whoever has other credentials reads other pages
             caller = caller._replace(policy=f"{caller.policy} {self._sender.credentials.identify()}")
-        listeners = (*outer, *(one for one in self._listeners if one not in outer))
-        return {"caller": caller, "listeners": listeners, **self._of_call}
+        return {"caller": caller, "listeners": (*outer, *(one for one in self._listeners if one not in outer))}
 
     def _send(self, request: Request) -> Response:
         began = time.monotonic()

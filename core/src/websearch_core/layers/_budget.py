@@ -3,7 +3,7 @@
 from __future__ import annotations
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -17,7 +17,7 @@ from ..flow import Call, Flow, Request
 from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept, is_held
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
-from ..provider._ports import Provider, Role, Site
+from ..provider._ports import Provider, Role
 from ._account import Runs
 from ._amounts import MILLION, Amount, Limit, parse_limits
 from ._layer import Layer, ProviderWrapper, Rank, leaves
@@ -92,24 +92,21 @@ class _BudgetProvider(ProviderWrapper[Budget]):
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         flow = partial(super().search, query)
-        return (yield from self._charge("search", query.limit, flow, lambda answer: [answer]))
+        return (yield from self.charge("search", query.limit, flow, lambda answer: [answer]))
 
     def read(self, url: str, /) -> Flow[Page]:
-        return (yield from self._charge("read", 1, partial(super().read, url), lambda page: [page]))
+        return (yield from self.charge("read", 1, partial(super().read, url), lambda page: [page]))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        return (yield from self._charge("read", len(urls), partial(super().read_many, urls), _pages))
+        def pages(answers: list[Page | WebSearchError]) -> list[Page]:
+            return [answer for answer in answers if isinstance(answer, Page)]
 
-    def crawl(self, site: Site, /) -> Flow[dict[str, Page | WebSearchError]]:
-        flow = partial(super().crawl, site)
-        return (yield from self._charge("read", site.limit, flow, lambda answers: _pages(answers.values())))
+        return (yield from self.charge("read", len(urls), partial(super().read_many, urls), pages))
 
-    def map(self, site: Site, /) -> Flow[Page]:
-        return (yield from self._charge("read", 1, partial(super().map, site), lambda page: [page]))
-
-    def _charge(
+    def charge(
         self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]
     ) -> Flow[T]:
+        """Run a flow, and charge for it: *count* results or pages at first, and in the end what it says it cost."""
         meter = _Meter(self, self._estimate(verb, count), current_call().account, _today())
         try:
             yield from meter.add(meter.estimate.once)
@@ -237,10 +234,6 @@ class _Meter:
             with self._lock:
                 self.sent -= is_held(effect) or isinstance(error, UnsafeURL)
             raise
-
-
-def _pages(answers: Iterable[Page | WebSearchError]) -> list[Page]:
-    return [answer for answer in answers if isinstance(answer, Page)]
 
 
 def _today() -> date:

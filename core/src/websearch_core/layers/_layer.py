@@ -13,7 +13,7 @@ from .._runtime.bugs import contain_bugs
 from ..errors import BadResponse, ConfigurationError, InvalidOption, ServiceError, UnsafeURL, WebSearchError
 from ..flow import Flow, Gather
 from ..models import Page, SearchQuery, SearchResponse
-from ..provider._ports import BatchReader, PageReader, Provider, Role, SearchProvider, Site, SiteReader, can, check_port
+from ..provider._ports import BatchReader, PageReader, Provider, Role, SearchProvider, can, check_port
 
 _BATCH = 20  # pages; for readers that do not say how many they can read at once
 _MAX_DEPTH = 100  # layers around each other
@@ -155,14 +155,6 @@ class ProviderWrapper(_Part[L_co]):
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages with the provider inside, in one request if it can."""
         return read_many(reader(self.inner), urls)
-
-    def crawl(self, site: Site, /) -> Flow[dict[str, Page | WebSearchError]]:
-        """Crawl a site with the provider inside."""
-        return cast("SiteReader", self.inner).crawl(site)
-
-    def map(self, site: Site, /) -> Flow[Page]:
-        """List the pages of a site with the provider inside."""
-        return cast("SiteReader", self.inner).map(site)
 
 
 class ProviderGroup(_Part[L_co]):

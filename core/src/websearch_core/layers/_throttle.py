@@ -16,7 +16,7 @@ from ..flow import Call, Flow, Request, Response, Sleep
 from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import destinations, is_vendor
-from ..provider._ports import Provider, Site, needs_network, opens_pages
+from ..provider._ports import Provider, needs_network, opens_pages
 from ._hosts import Hosts
 from ._identity import Identity
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves
@@ -124,12 +124,6 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         return self._pass_on(super().read_many(urls))
-
-    def crawl(self, site: Site, /) -> Flow[dict[str, Page | WebSearchError]]:
-        return self._pass_on(super().crawl(site))
-
-    def map(self, site: Site, /) -> Flow[Page]:
-        return self._pass_on(super().map(site))
 
     def _pass_on(self, flow: Flow[T], url: str = "") -> Flow[T]:
         """Perform the effects of *flow*, and wait before those that send something to the service or the host."""

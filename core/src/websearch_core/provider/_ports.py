@@ -6,7 +6,8 @@ values of ``topic`` that it supports besides ``general``; ``emulated``, those of
 parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
 knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; ``opens_pages = True`` for a reader that fetches
 pages itself; ``helps_after``, the errors of the readers before it in a chain after which it is worth asking, if not
-after all; a method ``problem() -> str | None`` that says why it cannot be used yet; and, if its results are those of
+after all; a method ``problem() -> str | None`` that says why it cannot be used yet; for a reader whose service crawls,
+``crawl(site) -> Flow[dict[str, Page | WebSearchError]]``: the pages of a `Site` by URL, the first with what all cost; and, if its results are those of
 other search engines, a method ``find_engines(result)`` that returns the names of the engines behind a `SearchResult`,
 so that each votes only once when results are fused. Layers (`Retry`, `Fallback`, ...) wrap providers and are providers
 themselves: see `websearch_core.layers.Layer`.
@@ -16,10 +17,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeGuard, get_args, overload
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, TypeGuard, overload
+from urllib.parse import urlsplit
 
-from ..errors import ConfigurationError, InvalidOption, WebSearchError
+from ..errors import ConfigurationError, WebSearchError
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 
@@ -53,44 +54,25 @@ class Limits(TypedDict, total=False):
     concurrent: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Site:
-    """A web site to crawl or to map, and how far; the fields are the options of `WebSearch.crawl`.
+class Site(NamedTuple):
+    """A web site to crawl, and how far; the fields are options of `WebSearch.crawl`, except ``only_urls``.
 
-    Raises:
-        InvalidOption: A value is wrong.
+    That says to list its pages alone, which then have only a URL.
     """
 
     url: str
-    limit: int = 200
-    depth: int = 10
-    scope: Scope = "path"
-    include: Sequence[str] = ()
-    exclude: Sequence[str] = ()
-    sitemaps: bool = True
+    limit: int
+    depth: int
+    scope: Scope
+    sitemaps: bool
+    only_urls: bool
 
     @property
     def folder(self) -> str:
-        """The path that is the site in the scope ``path``: that of its start, without the name of a file in it."""
-        above, _, last = re.sub(r"[?#].*", "", self.url).partition("://")[2].partition("/")[2].rpartition("/")
-        folder = f"/{above}/" if re.search(r"\.[A-Za-z]\w*$", last) else f"/{above}/{last}/"
-        return re.sub("//+", "/", folder)
-
-    def __post_init__(self) -> None:
-        for name, least in (("limit", 1), ("depth", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InvalidOption(f"{name}: must be a whole number of at least {least}")
-        if self.scope not in get_args(Scope):
-            raise InvalidOption(f"scope: {self.scope!r} is not one of {', '.join(get_args(Scope))}")
-        for name in ("include", "exclude"):
-            try:
-                if isinstance(getattr(self, name), str):
-                    raise TypeError
-                for pattern in getattr(self, name):
-                    re.compile(pattern)
-            except (TypeError, re.error) as error:
-                raise InvalidOption(f'{name}: must be a list of regular expressions, such as ["/blog/"]') from error
+        """The path that all of a site in the scope ``path`` has: that of its start, without the name of a file."""
+        above, _, last = urlsplit(self.url).path.lstrip("/").rpartition("/")
+        is_file = re.search(r"\.[A-Za-z]\w*$", last)
+        return re.sub("//+", "/", f"/{above}/" if is_file else f"/{above}/{last}/")
 
 
 class SearchProvider(Protocol):
@@ -143,18 +125,6 @@ class BatchReader(PageReader, Protocol):
 
         The flow returns, for each URL in order, the whole page or its error; it raises one if none was read.
         """
-        ...
-
-
-class SiteReader(PageReader, Protocol):
-    """A reader whose service finds the pages of a site itself; the methods are optional for readers."""
-
-    def crawl(self, site: Site, /) -> Flow[dict[str, Page | WebSearchError]]:
-        """Start to read the pages of a site: the flow returns them by URL, the first with what all of them cost."""
-        ...
-
-    def map(self, site: Site, /) -> Flow[Page]:
-        """Start to list the pages of a site: the flow returns a page without text, whose links they are."""
         ...
 
 

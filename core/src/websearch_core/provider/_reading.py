@@ -236,6 +236,24 @@ def parse_pages(
     return pages
 
 
+def parse_site(
+    parse: Callable[[str, Any], Page], items: Any, key: str, *, only_urls: bool, usage: Mapping[str, float]
+) -> dict[str, Page | WebSearchError]:
+    """Return what *parse* makes of each page of a site, by its URL: the item, or what it has at *key*, its path."""
+    found: dict[str, Any] = {}
+    for item in items if isinstance(items, list) else ():
+        url = item
+        for name in key.split("."):
+            url = url.get(name) if isinstance(url, Mapping) else url
+        if isinstance(url, str) and is_web_url(url):
+            found.setdefault(url, item)
+
+    def make(url: str, item: Any) -> Page:
+        return Page(url=url) if only_urls else parse(url, item).model_copy(update={"usage": {}})  # *usage* is of all
+
+    return dict(zip(found, parse_pages(make, found, found.values(), usage=usage), strict=True))
+
+
 def parse_response(
     reader: PageReader, response: Response, url: str, final_url: str, max_bytes: int, **options: Any
 ) -> Page:

@@ -4,8 +4,8 @@
 ``base_url`` (``FIRECRAWL_API_URL``). It may run inside your network, so the address of a page is then checked here
 first. At most 100 results; no paging. If a query has both allowed and blocked domains, the blocked ones are filtered
 out here. Firecrawl answers with a copy of a page that is up to two days old unless `max_age` says otherwise, and
-reports a missing page as a success; here it is an error. It crawls a site as a job, whose pages come at its end
-(https://docs.firecrawl.dev/api-reference/endpoint/crawl-post; read with firecrawl-py 4.55.0).
+reports a missing page as a success; here it is an error. It crawls a site in a job, whose pages come at its end; that
+and ``/map`` are written from firecrawl-py 4.55.0.
 """
 
 from __future__ import annotations
@@ -33,16 +33,15 @@ from websearch_core.errors import (
 from websearch_core.flow import Sleep
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json, bearer, find_kind, unexpected_format
-from websearch_core.provider._reading import as_links
+from websearch_core.provider._http import as_json, bearer, find_kind
+from websearch_core.provider._reading import as_links, parse_site
 from websearch_core.provider._results import take_first
 from websearch_core.provider.google import google_period
 
 _MAX_RESULTS = 100
 _CATEGORIES = {"academic": "research", "code": "developer"}
 _JOB = re.compile(r"[\w-]{1,100}")
-_PAUSE = 2.0  # seconds between two questions whether a job is done
-_MAX_ANSWERS = 3_600
+_PAUSE = 2.0  # seconds between two questions whether a crawl is done
 _KINDS: dict[str, type[ServiceError]] = {  # by the words of the error, or its code
     "keyless": QuotaExhausted,
     "scrape_timeout": TimedOut,
@@ -155,69 +154,49 @@ class Firecrawl:
         """Read the page at *url*, as Markdown."""
         payload = {"url": serialize(url), **self._scrape_options()}
         body = self._body((yield self._request("scrape", payload, target=url)), "read")
-        return self._parse(url, body.get("data"))
+        return self._parse(url, kit.as_object(body.get("data")))
 
     def crawl(self, site: kit.Site, /) -> kit.Flow[dict[str, kit.Page | WebSearchError]]:
-        """Read the pages of a site."""
-        payload = {
-            "url": serialize(site.url),
-            "limit": site.limit,
-            "maxDiscoveryDepth": site.depth,
-            "includePaths": list(site.include) or None,
-            "excludePaths": list(site.exclude) or None,
-            "crawlEntireDomain": site.scope != "path",
-            "allowSubdomains": site.scope == "domain",
-            "sitemap": "include" if site.sitemaps else "skip",
-            "scrapeOptions": self._scrape_options(),
-        }
-        job = self._body((yield self._request("crawl", kit.drop_none(payload), target=site.url)), "read")
-        name = kit.as_text(job.get("id")) or ""
-        if not _JOB.fullmatch(name):
-            raise unexpected_format(self.name, "read")
-        records: list[dict[str, Any]] = []
-        for _ in range(_MAX_ANSWERS):
-            question = replace(self._request(f"crawl/{name}", None), params={"skip": len(records)} if records else {})
-            body = self._body((yield question), "read")
-            if body.get("status") in {"failed", "cancelled"}:
-                break
-            if body.get("status") != "completed":
-                yield Sleep(_PAUSE)
-                continue
-            found = kit.as_objects(body.get("data"))
-            records += found
-            if not found or not body.get("next"):
-                urls = [str(kit.as_object(item.get("metadata")).get("sourceURL")) for item in records]
-                usage = kit.parse_usage(body, credits="creditsUsed")
-                return dict(zip(urls, kit.parse_pages(self._parse_free, urls, records, usage=usage), strict=True))
-        raise kit.page_error(self, detail="the crawl failed, or takes too long")
-
-    def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
-        """List the pages of a site."""
-        payload = {
-            "url": serialize(site.url),
-            "limit": site.limit,
-            "sitemap": "include" if site.sitemaps else "skip",
-            "includeSubdomains": site.scope == "domain",
-        }
-        body = self._body((yield self._request("map", payload, target=site.url)), "read")
-        links = as_links([one.get("url") for one in kit.as_objects(body.get("links"))])
+        """Read the pages of a site, or list them."""
+        payload: dict[str, Any] = {"url": serialize(site.url), "limit": site.limit}
+        payload["sitemap"] = "include" if site.sitemaps else "skip"
+        everywhere, only_urls = site.scope == "domain", site.only_urls
+        if only_urls:
+            asked = self._request("map", {**payload, "includeSubdomains": everywhere}, target=site.url)
+            body = self._body((yield asked), "read")
+            items = body.get("links")
+        else:
+            payload |= {"maxDiscoveryDepth": site.depth, "allowSubdomains": everywhere}
+            payload |= {"crawlEntireDomain": site.scope != "path", "scrapeOptions": self._scrape_options()}
+            job = self._body((yield self._request("crawl", payload, target=site.url)), "read")
+            body, items = yield from self._finish(str(job.get("id")), site.limit)
         usage = kit.parse_usage(body, credits="creditsUsed")
-        return kit.Page(url=site.url, links=links, provider=self.name, usage=usage)
+        key = "url" if only_urls else "metadata.sourceURL"
+        return parse_site(self._parse, items, key, only_urls=only_urls, usage=usage)
+
+    def _finish(self, job: str, limit: int) -> kit.Flow[tuple[dict[str, Any], list[Any]]]:
+        """Return the last answer about a crawl, and the records of its pages."""
+        records: list[Any] = []
+        while _JOB.fullmatch(job):
+            asked = replace(self._request(f"crawl/{job}", None), params={"skip": len(records)} if records else {})
+            body = self._body((yield asked), "read")
+            if body.get("status") == "completed":
+                records += (found := kit.as_objects(body.get("data")))
+                if not found or not body.get("next") or len(records) >= limit:
+                    return body, records
+            elif body.get("status") == "scraping":
+                yield Sleep(_PAUSE)
+            else:
+                break
+        raise kit.page_error(self, detail="the crawl has failed")
 
     def _scrape_options(self) -> dict[str, Any]:
         return kit.drop_none({
-            "formats": ["markdown", "links"],
-            "maxAge": self.max_age,
-            "onlyMainContent": self.only_main_content,
-            "headers": dict(self.headers) or None,
-            "waitFor": self.wait_for,
+            "formats": ["markdown", "links"], "maxAge": self.max_age, "onlyMainContent": self.only_main_content,
+            "headers": dict(self.headers) or None, "waitFor": self.wait_for,
         })  # fmt: skip
 
-    def _parse_free(self, url: str, record: Any) -> kit.Page:
-        return self._parse(url, record).model_copy(update={"usage": {}})  # the job says what all of them cost
-
-    def _parse(self, url: str, record: Any) -> kit.Page:
-        data = kit.as_object(record)
+    def _parse(self, url: str, data: dict[str, Any]) -> kit.Page:
         about = {name: take_first(value) for name, value in kit.as_object(data.get("metadata")).items()}
         status = kit.as_number(about.get("statusCode"))
         if status and status >= 400:

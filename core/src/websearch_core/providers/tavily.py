@@ -3,8 +3,8 @@
 ``keyless=True`` uses the small free allowance per address for callers without a key
 (https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a country boosts its pages but does not
 filter. ``search_depth="advanced"`` gives much better results and costs two credits instead of one. Twenty pages are
-read in one request. A site is crawled or mapped in one request, too, which follows at most five links from its start
-(https://docs.tavily.com/documentation/api-reference/endpoint/crawl; read with tavily-python 0.8.5).
+read in one request. A site is crawled or mapped in one request, too, at most five links deep. Those endpoints are
+written from tavily-python 0.8.5.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from websearch_core import provider as kit
-from websearch_core._text.urls import is_web_url, serialize
+from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError, UnsupportedOption, WebSearchError
 from websearch_core.provider._codes import COUNTRY_NAMES, LANGUAGES
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, as_texts, bearer
-from websearch_core.provider._reading import as_links, find_records, read_alone
+from websearch_core.provider._reading import find_records, parse_site, read_alone
 from websearch_core.provider._results import take_results
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
@@ -62,6 +62,7 @@ class Tavily:
         api_urls=(
             "https://docs.tavily.com/documentation/api-reference/endpoint/search",
             "https://docs.tavily.com/documentation/api-reference/endpoint/extract",
+            "https://docs.tavily.com/documentation/api-reference/endpoint/crawl",
             "https://docs.tavily.com/documentation/api-reference/endpoint/map",
         ),
         signup_url="https://app.tavily.com",
@@ -136,24 +137,24 @@ class Tavily:
         return kit.parse_pages(self._read, urls, results, failures, usage=kit.parse_usage(body.get("usage")))
 
     def crawl(self, site: kit.Site, /) -> kit.Flow[dict[str, kit.Page | WebSearchError]]:
-        """Read the pages of a site."""
-        payload = {**_describe(site), "format": "markdown", "extract_depth": self.extract_depth}
-        body = self._body((yield self._ask_for_site("crawl", payload)), "read")
-        records = [item for item in kit.as_objects(body.get("results")) if is_web_url(str(item.get("url")))]
-        urls = [str(item["url"]) for item in records]
+        """Read the pages of a site, or list them."""
+        described = {
+            "url": serialize(site.url),
+            "limit": site.limit,
+            "max_depth": min(max(site.depth, 1), 5),
+            "max_breadth": min(site.limit, 500),
+            "select_paths": [f"^{re.escape(site.folder)}"] if site.scope == "path" and site.folder != "/" else None,
+            "allow_external": False,
+            "include_usage": True,
+        }
+        how = {} if site.only_urls else {"format": "markdown", "extract_depth": self.extract_depth}
+        endpoint, payload = "map" if site.only_urls else "crawl", kit.drop_none({**described, **how})
+        response = yield kit.post_json(self, endpoint, payload, headers=self._headers(), target=site.url)
+        body = self._body(response, "read")
         usage = kit.parse_usage(body.get("usage"))
-        return dict(zip(urls, kit.parse_pages(self._read, urls, records, records, usage=usage), strict=True))
+        return parse_site(self._read, body.get("results"), "url", only_urls=site.only_urls, usage=usage)
 
-    def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
-        """List the pages of a site."""
-        body = self._body((yield self._ask_for_site("map", _describe(site))), "read")
-        usage = kit.parse_usage(body.get("usage"))
-        return kit.Page(url=site.url, links=as_links(body.get("results")), provider=self.name, usage=usage)
-
-    def _ask_for_site(self, endpoint: str, payload: dict[str, Any]) -> kit.Request:
-        return kit.post_json(self, endpoint, payload, headers=self._headers(), target=payload["url"])
-
-    def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None) -> kit.Page:
+    def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None = None) -> kit.Page:
         if found:
             return kit.parse_page(self, url, kit.as_text(found.get("raw_content")) or "")
         reason = kit.as_text(kit.as_object(failed).get("error")) or "the page is missing from the answer"
@@ -207,21 +208,6 @@ class Tavily:
         if wait is not None and wait >= 0:
             error.retry_after = wait
         return error
-
-
-def _describe(site: kit.Site) -> dict[str, Any]:
-    """Return what both requests say of a site. What is outside of it is left out of the answer, too."""
-    described = {
-        "url": serialize(site.url),
-        "limit": site.limit,
-        "max_depth": min(max(site.depth, 1), 5),
-        "max_breadth": min(site.limit, 500),
-        "select_paths": list(site.include) or ([f"^{re.escape(site.folder)}"] if site.scope == "path" else []),
-        "exclude_paths": list(site.exclude),
-        "allow_external": False,
-        "include_usage": True,
-    }
-    return {name: value for name, value in described.items() if value != []}
 
 
 def _envelope(response: kit.Response) -> dict[str, Any] | None:

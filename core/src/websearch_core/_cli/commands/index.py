@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 import dataclasses
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..._text.quantity import quantity
-from ...errors import ConfigurationError
+from ...errors import ConfigurationError, DisallowedByRobots, WebSearchError
 from ..arguments import Internal, TextOrJson
 from ..output import print_json, print_line, report_errors, show_progress
 
@@ -74,11 +76,21 @@ def _add(
         added: Report = local.index.add_folder(Path(place), report_step)
         return added
     from ...client import WebSearch
-    from ...index import crawl
+    from ...client._crawl import Crawl
 
     with WebSearch(local, reader="direct", internal=internal) as web:
-        timeout = web.settings.timeout.read
-        return web.run(crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=report_step))
+        crawl = Crawl(web, place, {"limit": max_pages, "scope": "host", "max_length": sys.maxsize})
+        with closing(crawl.rows()) as rows:
+            report: Report = local.index.add_pages(_check_start(rows), report_step)
+        return dataclasses.replace(report, left=crawl.frontier.left)
+
+
+def _check_start(rows: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a crawl; raise the error of its start, but not one that is the site's own decision."""
+    for number, (url, page) in enumerate(rows):
+        if not number and isinstance(page, WebSearchError) and not isinstance(page, DisallowedByRobots):
+            raise page
+        yield url, page
 
 
 def _is_site(place: str) -> bool:
