@@ -19,8 +19,8 @@ from websearch_core import Timeout, WebSearch
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._text.urls import find_host
 from websearch_core.errors import BadResponse, ConfigurationError, PageNotFound, RateLimited, TimedOut, WebSearchError
-from websearch_core.flow import Call, Request, Sleep, arun, run
-from websearch_core.flow._lanes import gather_by_host
+from websearch_core.flow import Call, Gather, Request, Sleep, arun, run
+from websearch_core.flow._lanes import Lanes
 from websearch_core.layers import Cache, Retry, Throttle
 from websearch_core.layers import _hosts as hosts_module
 from websearch_core.models import Page
@@ -246,6 +246,20 @@ def test_a_host_is_a_name_with_its_port_unless_that_is_the_usual_one(url, host):
 
 
 # Several pages
+
+
+def gather_by_host(starts, hosts, limit, host_limit):
+    """Run flows as a list does: in turn for each host, with their answers in order."""
+
+    def do(numbers):
+        return [(yield from starts[numbers[0]]())]
+
+    lanes = Lanes(do, limit, host_limit)
+    for number, host in enumerate(hosts):
+        lanes.add(number, host)
+    yield Gather([lanes.work() for _ in range(min(limit, len(starts)))], limit)
+    answers = dict(lanes.done)
+    return [answers[number] for number in range(len(starts))]
 
 
 def test_a_slow_host_does_not_hold_up_the_pages_of_others():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
 from contextlib import aclosing, suppress
 from functools import cached_property, partial
 from inspect import Parameter, Signature
@@ -20,7 +20,7 @@ from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
-from ._arguments import as_queries, check_arguments, make_query
+from ._arguments import check_arguments, check_number, check_queries, check_urls, make_query
 from ._signature import Choice, CommonArguments, WebSearchOptions
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ._calls import Calls
     from ._crawl import CrawlOptions
+    from ._stream import Stream
 
 __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preload"]
 
@@ -279,8 +280,8 @@ class WebSearch:
         Raises:
             InvalidOption: An option is invalid, or *queries* is one query instead of a list.
         """
-        asked = self._make_queries(queries, options, unsupported)
-        return self.run(self._calls.search_many(asked, read_top, passage_length, timeout))
+        prepare = self._prepare_queries(options, unsupported)
+        return self.run(self._calls.search_many(check_queries(queries), read_top, passage_length, timeout, prepare))
 
     async def asearch_many(
         self,
@@ -295,8 +296,65 @@ class WebSearch:
     ) -> list[SearchResponse | WebSearchError]:
         """Do the same as `search_many` on the running event loop."""
         await self._load()
-        asked = self._make_queries(queries, options, unsupported)
-        return await self.arun(self._calls.search_many(asked, read_top, passage_length, timeout))
+        prepare = self._prepare_queries(options, unsupported)
+        return await self.arun(
+            self._calls.search_many(check_queries(queries), read_top, passage_length, timeout, prepare)
+        )
+
+    def iter_search(
+        self,
+        queries: Iterable[str | SearchQuery],
+        /,
+        *,
+        concurrency: int = 32,
+        in_order: bool = False,
+        read_top: int = 0,
+        passage_length: int = 1_500,
+        unsupported: Unsupported | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> Generator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
+        """Search for any number of queries, and yield each with its response or its error as it is answered.
+
+        It works as `iter_read` does; the limits of the service hold, however many searches may be under way.
+
+        Args:
+            queries: The words to look for, or `SearchQuery` objects: any iterable, asked for the next when needed.
+            concurrency: Maximum number of searches at a time.
+            in_order: Yield the answers in the order of *queries*.
+            read_top: How many of the first results of each to read, as in `search`.
+            passage_length: Maximum characters of each ``content``, as in `search`.
+            unsupported: What to do about options that the provider does not support, as in `search`.
+            options: The fields of `SearchQuery`, for each query that is text.
+
+        Raises:
+            InvalidOption: An option is invalid, or *queries* is one query instead of a list.
+        """
+        from ._stream import iterate
+
+        start = self._start_searches(
+            options, unsupported, (read_top, passage_length), concurrency=concurrency, in_order=in_order
+        )
+        return iterate(self, check_queries(queries), start)
+
+    def aiter_search(
+        self,
+        queries: Iterable[str | SearchQuery] | AsyncIterable[str | SearchQuery],
+        /,
+        *,
+        concurrency: int = 32,
+        in_order: bool = False,
+        read_top: int = 0,
+        passage_length: int = 1_500,
+        unsupported: Unsupported | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> AsyncGenerator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
+        """Do the same as `iter_search` on the running event loop; *queries* may be an async iterable, too."""
+        from ._stream import aiterate
+
+        start = self._start_searches(
+            options, unsupported, (read_top, passage_length), concurrency=concurrency, in_order=in_order
+        )
+        return aiterate(self, check_queries(queries, AsyncIterable), start)
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """Read a page, or a part of it.
@@ -357,6 +415,67 @@ class WebSearch:
         """Do the same as `read_many` on the running event loop."""
         await self._load()
         return await self.arun(self._calls.read_many(urls, part, timeout))
+
+    def iter_read(
+        self,
+        urls: Iterable[str],
+        /,
+        *,
+        concurrency: int = 32,
+        in_order: bool = False,
+        give_up_after: int | None = 3,
+        **part: Unpack[ReadOptions],
+    ) -> Generator[tuple[str, Page | WebSearchError]]:
+        """Read any number of pages, and yield each URL with its page or its error as it is read.
+
+        ::
+
+            for url, page in web.iter_read(open_list()):
+                if isinstance(page, Page):
+                    store(url, page.content)
+
+        Memory stays flat: URLs are taken as they are needed, and at most 16 times *concurrency* of them wait, so that
+        many of one host in a row do not hold up the others. Hosts take turns, each with at most four pages at a time,
+        or as many as `Throttle` says. The time of a page begins when it is sent. URLs with one canonical form that
+        come soon after each other are read once. No browser is started, unless it is named as the reader.
+
+        Closing the iterator, or Ctrl-C, ends what is under way; what was yielded before stays yours.
+
+        Args:
+            urls: Absolute http(s) URLs: any iterable, which is asked in the thread that iterates.
+            concurrency: Maximum number of pages at a time.
+            in_order: Yield the pages in the order of *urls*; one that takes long then holds up those after it.
+            give_up_after: How many pages of a host in a row may time out, or get no answer, or 429 or 503. Then its
+                other pages are `Unavailable` without being requested, and say so. Until a host has answered, it gets
+                one page at a time, and after a failure its turn comes last. None never gives up.
+            part: Which part of each page to return, as for `read`.
+
+        Raises:
+            InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
+        """
+        from ._stream import iterate
+
+        return iterate(
+            self,
+            check_urls(urls),
+            self._start_reads(part, concurrency=concurrency, in_order=in_order, give_up_after=give_up_after),
+        )
+
+    def aiter_read(
+        self,
+        urls: Iterable[str] | AsyncIterable[str],
+        /,
+        *,
+        concurrency: int = 32,
+        in_order: bool = False,
+        give_up_after: int | None = 3,
+        **part: Unpack[ReadOptions],
+    ) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
+        """Do the same as `iter_read` on the running event loop; *urls* may be an async iterable, too."""
+        from ._stream import aiterate
+
+        start = self._start_reads(part, concurrency=concurrency, in_order=in_order, give_up_after=give_up_after)
+        return aiterate(self, check_urls(urls, AsyncIterable), start)
 
     def crawl(
         self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]
@@ -478,18 +597,31 @@ class WebSearch:
     ) -> SearchQuery:
         return make_query(query, options, unsupported, self.settings.search_options)
 
-    def _make_queries(
-        self, queries: Iterable[str | SearchQuery], options: SearchOptions, unsupported: Unsupported | None
-    ) -> list[SearchQuery | WebSearchError]:
-        """Return a query for each place of a list, or what is wrong with it."""
+    def _prepare_queries(
+        self, options: SearchOptions, unsupported: Unsupported | None
+    ) -> Callable[[Any], SearchQuery | WebSearchError]:
+        """Return what makes a query of each item of a list, or says what is wrong with it."""
         self._make_query("any", options, unsupported)  # what is wrong with the options is no error of one place
-        made: list[SearchQuery | WebSearchError] = []
-        for query in as_queries(queries):
+
+        def prepare(query: Any) -> SearchQuery | WebSearchError:
             try:
-                made.append(self._make_query(query, options, unsupported))
+                return self._make_query(query, options, unsupported)
             except InvalidOption as error:
-                made.append(error)
-        return made
+                return error
+
+        return prepare
+
+    def _start_searches(
+        self, options: SearchOptions, unsupported: Unsupported | None, reading: tuple[int, int], **how: Any
+    ) -> Callable[[], Flow[Stream[SearchResponse]]]:
+        check_number("concurrency", how["concurrency"], 1, InvalidOption)
+        return lambda: self._calls.stream_searches(self._prepare_queries(options, unsupported), *reading, **how)
+
+    def _start_reads(self, part: ReadOptions, **how: Any) -> Callable[[], Flow[Stream[Page]]]:
+        for name in ("concurrency", "give_up_after"):
+            if name == "concurrency" or how[name] is not None:
+                check_number(name, how[name], 1, InvalidOption)
+        return lambda: self._calls.stream_reads(part, **how)
 
     def _describe_call(self) -> dict[str, Any]:
         """Return who makes each call, and who listens: once, also where a hook or a provider makes a call."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 from .._registry import known, provider_class
 from .._text.choices import OTHER_NAMES
@@ -15,7 +15,6 @@ from ..provider._declare import field_notes
 from ..settings._values import describe_former, find_home
 from ._signature import WebSearchOptions
 
-T = TypeVar("T")
 _KNOWN = ("provider", *WebSearchOptions.__annotations__)
 _PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
 
@@ -113,22 +112,25 @@ def check_number(name: str, value: Any, least: int, error: type[WebSearchError] 
     return value
 
 
-def as_urls(urls: Iterable[str]) -> list[str]:
-    """Return *urls* as a list; raise `InvalidOption` for a single URL, whose characters would be taken for URLs."""
-    return _as_list("urls", "URLs", urls, "to read one page, use read")
+def check_urls(urls: Any, *kinds: type) -> Any:
+    """Return *urls*; raise `InvalidOption` for a single URL, whose characters would be taken for URLs.
+
+    *kinds* are those of iterables that will do besides the blocking one.
+    """
+    return _check_list("urls", "URLs", urls, "to read one page, use read", kinds)
 
 
-def as_queries(queries: Iterable[str | SearchQuery]) -> list[str | SearchQuery]:
-    """Return *queries* as a list; raise `InvalidOption` for a single one."""
-    return _as_list("queries", "queries", queries, "to search for one, use search")
+def check_queries(queries: Any, *kinds: type) -> Any:
+    """Return *queries*; raise `InvalidOption` for a single one."""
+    return _check_list("queries", "queries", queries, "to search for one, use search", kinds)
 
 
-def _as_list(name: str, what: str, items: Iterable[T], use: str) -> list[T]:
+def _check_list(name: str, what: str, items: Any, use: str, kinds: tuple[type, ...]) -> Any:
     if isinstance(items, str | SearchQuery):
         raise InvalidOption(f"{name}: must be a list of {what}; {use}")
-    if not isinstance(items, Iterable):
+    if not isinstance(items, (Iterable, *kinds)):
         raise InvalidOption(f"{name}: must be a list of {what}, not {type(items).__name__}")
-    return list(items)
+    return items
 
 
 def strip_fragment(url: str) -> str:

@@ -1,14 +1,14 @@
 """What a call of a `WebSearch` does, as flows: search, read the results, read pages and choose parts of them."""
 
 from __future__ import annotations
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from math import ceil
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.clock import now
@@ -19,27 +19,26 @@ from .._text.urls import describe_url, find_host, find_route, identify, is_web_u
 from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption, WebSearchError
 from ..events import ReadEnd, ReadStart, SearchEnd, SearchStart, emit
 from ..flow import Call, Flow, Gather
-from ..flow._lanes import gather_by_host
 from ..layers._identity import describe_query, digest
 from ..layers._layer import address, batch_size, leaves, parts, read_many, reads_batches
 from ..layers._relax import find_unsupported
-from ..layers._single_flight import free
 from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import find_outcomes
 from ..provider._ports import opens_pages
 from ..tokens import estimate_tokens
-from ._arguments import as_urls, check_number, check_placed, strip_fragment
+from ._arguments import check_number, check_placed, check_urls, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 from ._recall import is_known, recall
+from ._stream import Stream
 
 if TYPE_CHECKING:
     from ..provider._ports import PageReader, SearchProvider
     from ..reading import Excerpt, Links, ReadOptions
     from ..settings import Settings
 
-T = TypeVar("T")
 _Pages: TypeAlias = list[Page | WebSearchError]
 _Responses: TypeAlias = list[SearchResponse | WebSearchError]
+Prepare: TypeAlias = Callable[[Any], "SearchQuery | WebSearchError"]
 _CHOICES = {
     **dict.fromkeys(("comments", "reviews", "transcripts"), ("drop", "keep")),
     "links": ("keep", "text", "drop"),
@@ -47,6 +46,7 @@ _CHOICES = {
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT = 8  # calls of a list at a time
+_OF_ONE_HOST = 4  # pages, unless the `Throttle` says something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,7 @@ class Calls:
         """Search, and read the first *read_top* results."""
         name, began = self.provider.name, monotonic()
         emit(SearchStart(provider=name, query=query))
-        if _SHOWN_BY not in _loaded:
-            yield from _load(_SHOWN_BY)
+        yield from _load(_SHOWN_BY)
         try:
             response = yield from self._find(query, read_top, passage_length)
         except BaseException as error:
@@ -78,24 +77,30 @@ class Calls:
         return response
 
     def search_many(
-        self, queries: Sequence[SearchQuery | WebSearchError], read_top: int, passage_length: int, timeout: float | None
+        self,
+        queries: Iterable[Any],
+        read_top: int,
+        passage_length: int,
+        timeout: float | None,
+        prepare: Prepare = lambda query: query,
     ) -> Flow[_Responses]:
         """Search for many queries at the same time; one that is an error already is its own answer."""
-        keys = [_identify_query(query, n) for n, query in enumerate(queries)]
-        several = {key: query for key, query in zip(keys, queries, strict=True) if isinstance(query, SearchQuery)}
-        starts = {key: partial(self.search, query, read_top, passage_length) for key, query in several.items()}
+        stream = yield from self.stream_searches(prepare, read_top, passage_length, concurrency=_MAX_CONCURRENT)
+        count = stream.add_all(queries)
         paces: list[Any] = [part for part in parts(self.provider) if hasattr(part, "interval")]
         at_once = min([_MAX_CONCURRENT, *(pace.concurrent for pace in paces if pace.concurrent)])
-        usual = self.settings.timeout.search * ceil(len(starts) / at_once)
-        usual += sum(pace.interval for pace in paces) * len(starts)
+        usual = self.settings.timeout.search * ceil(count / at_once)
+        usual += sum(pace.interval for pace in paces) * count
         with time_limit(usual if timeout is None else timeout):
-            answers = yield from _gather(starts, [str(n) for n in range(len(starts))])
-        responses: _Responses = []
-        for key, query in zip(keys, queries, strict=True):
-            responses.append(answer := query if isinstance(query, WebSearchError) else answers[key])
-            if isinstance(answer, SearchResponse):
-                answers[key] = free(answer)  # only one of them was paid for
-        return responses
+            return (yield from stream.finish())
+
+    def stream_searches(
+        self, prepare: Prepare, read_top: int, passage_length: int, *, concurrency: int, **how: Any
+    ) -> Flow[Stream[SearchResponse]]:
+        """Return a stream of searches; *prepare* makes a query, or an error, of each item."""
+        yield from _load(_SHOWN_BY)
+        search = partial(self.search, read_top=read_top, passage_length=passage_length)
+        return Stream(_Searches(self.provider.name, prepare, search), concurrency, concurrency, **how)
 
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         if read_top:
@@ -167,6 +172,11 @@ class Calls:
         with scope(choices=self._choose(options)):
             return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
 
+    def stream_reads(self, options: ReadOptions, *, concurrency: int, **how: Any) -> Flow[Stream[Page]]:
+        """Return a stream of pages."""
+        with scope(choices=self._choose(options)):
+            return self._stream_reads((yield from self._make_excerpt(options)), concurrency, **how)
+
     def _choose(self, options: ReadOptions) -> Choices:
         """Return what a call wants of pages, or the call or tool around it, or the settings."""
         around = current_call().choices
@@ -230,30 +240,18 @@ class Calls:
         )
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
-        asked = as_urls(urls)
-        keys = [_find_target(url, n) for n, url in enumerate(asked)]
-        several: dict[Hashable, Any] = {}  # what is listed twice, or with two fragments, is read once
-        for key, url in zip(keys, asked, strict=True):
-            several.setdefault(key, url)
-        by_host = any(map(opens_pages, leaves(self.reader)))
-        usual = self.settings.timeout.read * ceil(len(several) / _MAX_CONCURRENT)
+        stream = self._stream_reads(part, _MAX_CONCURRENT)
+        usual = self.settings.timeout.read * ceil(stream.add_all(check_urls(urls)) / _MAX_CONCURRENT)
         with time_limit(usual if timeout is None else timeout):
-            ready = (yield from self._read_batches(asked)) if reads_batches(self.reader) else {}
-            # What is not text is the error of its page alone.
-            reads = {
-                key: partial(self._read_one, self.reader, url, part, ready.get(url) if isinstance(url, str) else None)
-                for key, url in several.items()
-            }
-            lanes = [find_host(key) if by_host and isinstance(key, str) else str(n) for n, key in enumerate(several)]
-            answers = yield from _gather(reads, lanes)
-        pages: _Pages = []
-        for key, url in zip(keys, asked, strict=True):
-            pages.append(answer := answers[key])
-            if isinstance(answer, Page):
-                if answer.url == several[key] != url:
-                    pages[-1] = answer.model_copy(update={"url": url})
-                answers[key] = free(answer)  # only one of them was paid for
-        return pages
+            return (yield from stream.finish())
+
+    def _stream_reads(self, part: Excerpt, concurrency: int, **how: Any) -> Stream[Page]:
+        fetches = any(map(opens_pages, leaves(self.reader)))
+        size = batch_size(self.reader) if reads_batches(self.reader) else 1
+        stated = [getattr(getattr(one, "layer", None), "host_concurrent", None) for one in parts(self.reader)]
+        host_limit = max([number for number in stated if number] or [_OF_ONE_HOST]) if fetches else concurrency
+        job = _Reads(self, part, current_call().choices, fetches, size)
+        return Stream(job, concurrency, min(host_limit, _MAX_CONCURRENT) if size > 1 else host_limit, **how)
 
     def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
         """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""
@@ -302,6 +300,54 @@ class Calls:
         return Excerpt(**part)
 
 
+@dataclass(frozen=True, slots=True)
+class _Searches:
+    name: str
+    _prepare: Prepare
+    _search: Callable[[SearchQuery], Flow[SearchResponse]]
+    size: ClassVar[int] = 1
+
+    def prepare(self, item: Any, number: int) -> tuple[SearchQuery | WebSearchError, Hashable, str]:
+        query = self._prepare(item)
+        return query, _identify_query(query, number), str(number)
+
+    def do(self, asked: list[Any]) -> Flow[_Responses]:
+        (query,) = asked
+        if isinstance(query, WebSearchError):
+            return [query]
+        return [(yield from self._search(query))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reads:
+    _calls: Calls
+    _part: Excerpt
+    _choices: Choices
+    _fetches: bool
+    size: int
+
+    @property
+    def name(self) -> str:
+        return self._calls.reader.name
+
+    def prepare(self, item: Any, number: int) -> tuple[Any, Hashable, str]:
+        key = _find_target(item, number)
+        host = find_host(item) if self._fetches and key != number else ""
+        return item, key, host if self._fetches or self.size > 1 else str(number)
+
+    def do(self, asked: list[Any]) -> Flow[_Pages]:
+        calls = self._calls
+        read = partial(calls._read_one, calls.reader, part=self._part)
+        with scope(choices=self._choices):
+            if self.size == 1:
+                return [(yield from read(asked[0]))]
+            with time_limit(calls.settings.timeout.read * ceil(len(asked) / _MAX_CONCURRENT)):
+                ready = yield from calls._read_batches(asked)
+            each = [ready.get(url) if isinstance(url, str) else None for url in asked]
+            pages: _Pages = yield Gather([read(url, ready=one) for url, one in zip(asked, each, strict=True)])
+            return pages
+
+
 def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:
     page = enforce_page(page)
     return part.of(page if links is None or links == "keep" else remove_links(page, links))
@@ -310,13 +356,6 @@ def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:
 def _fetch(reader: PageReader, target: str, ready: Page | None) -> Flow[Page]:
     page = ready or (yield from reader.read(target))
     return page if page.fetched_at else page.model_copy(update={"fetched_at": now()})  # from a cache, it has one
-
-
-def _gather(
-    starts: Mapping[Hashable, Callable[[], Flow[T]]], lanes: Sequence[str]
-) -> Flow[dict[Hashable, T | WebSearchError]]:
-    answers = yield from gather_by_host(list(starts.values()), lanes, _MAX_CONCURRENT, _MAX_CONCURRENT // 2)
-    return dict(zip(starts, answers, strict=True))
 
 
 def _identify_query(query: SearchQuery | WebSearchError, number: int) -> Hashable:
@@ -332,7 +371,8 @@ def _describe_page(target: str) -> list[Any]:
 def _find_target(url: Any, number: int) -> Hashable:
     """Return what is read for *url*, or its *number* if it cannot be read: that is the error of its place alone."""
     try:
-        return strip_fragment(url) + find_route(url)
+        strip_fragment(url)
+        return identify(url)
     except WebSearchError:
         return number
 

@@ -9,7 +9,7 @@ from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from .. import errors
-from ..client._arguments import as_urls, check_number
+from ..client._arguments import check_number, check_urls
 from ..errors import InvalidOption, WebSearchError
 from ..models import Page
 from ._documents import PlainDocument, Put, find_source, make_document, put_pages
@@ -204,7 +204,7 @@ def _with_limit(options: ReadOptions | Mapping[str, Any] | None, max_length: int
 
 def list_urls(urls: str | Sequence[str]) -> list[str]:
     """Return one URL, or several, as a list; raise `InvalidOption` if it is neither."""
-    return [urls] if isinstance(urls, str) else as_urls(urls)
+    return [urls] if isinstance(urls, str) else check_urls(urls)
 
 
 def _split(urls: list[str]) -> Iterator[list[str]]:
