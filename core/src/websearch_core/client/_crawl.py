@@ -3,7 +3,7 @@
 from __future__ import annotations
 import re
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import aclosing, closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -80,13 +80,13 @@ class _Place:
 class Frontier:
     """What a crawl has yet to read: breadth first, its sites in turn.
 
-    Of what is *known* from before, by URL, the links are followed, and no page is read again, except the starts.
+    *find_known* returns the page at a URL if it was read before: then only its links are followed.
     """
 
-    def __init__(self, sites: Iterable[Site], known: Mapping[str, Answer]) -> None:
+    def __init__(self, sites: Iterable[Site], find_known: Callable[[str], Page | None]) -> None:
         self.found: list[str] = []
         self.left = 0  # pages that were found, and are beyond the limit
-        self._known = known
+        self._find_known = find_known
         self._ready: deque[_Place] = deque()  # with something waiting
         self._under_way: dict[str, tuple[_Place, int | None]] = {}
         self._seen: set[str] = set()
@@ -126,7 +126,7 @@ class Frontier:
                 below = place.site._replace(url=there).folder
                 for one in (*(sitemaps or ["/sitemap.xml"]), "/llms.txt", f"{below}llms.txt"):
                     self._add_list(place, urljoin(there, one))
-        return None if url in self._known else answer
+        return answer
 
     def _take(self) -> str | None:
         """Return the next URL to read; None if there is none now."""
@@ -138,9 +138,9 @@ class Frontier:
             if depth is None and place.count >= place.site.limit:  # it would only make more that is too much
                 continue
             self._under_way[url] = place, depth
-            if not depth or url not in self._known:
+            if not depth or (page := self._find_known(url)) is None:
                 return url
-            self.settle(url, self._known[url])
+            self.settle(url, page)
         return None
 
     def _follow(self, place: _Place, answer: Answer, depth: int) -> None:
@@ -187,7 +187,7 @@ def _identify(url: str) -> str:
 
 
 class Crawl:
-    """A crawl, or a map, with the *options* of `WebSearch.crawl`; *known* is as for `Frontier`."""
+    """A crawl, or a map, with the *options* of `WebSearch.crawl`; *find_known* is as for `Frontier`, but not for starts."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class Crawl:
         options: Mapping[str, Any],
         *,
         only_urls: bool = False,
-        known: Mapping[str, Answer] | None = None,
+        find_known: Callable[[str], Page | None] = lambda _: None,
     ) -> None:
         usual = {"limit": 5_000, "depth": 1} if only_urls else {"limit": 200, "depth": 10}
         part = {**usual, "scope": "path", "sitemaps": True, "concurrency": 32, "links": "keep"}
@@ -212,7 +212,7 @@ class Crawl:
         urls: list[str] = [starts] if isinstance(starts, str) else list(check_urls(starts))
         self._sites = [Site(_normalize(strip_fragment(url)), only_urls=only_urls, **far) for url in urls]
         self._part: Any = part
-        self.frontier = Frontier(self._sites, known or {})
+        self.frontier = Frontier(self._sites, find_known)
         readers: list[Any] = leaves(web.reader)
         self._service = readers[0] if len(readers) == 1 and hasattr(readers[0], "crawl") else None
         self._reader: Any = web.reader if self._service else _put_robots(web.reader, Started(Robots()))
@@ -240,15 +240,16 @@ class Crawl:
 
     def list_urls(self, rows: Iterable[tuple[str, Answer]]) -> list[str]:
         """Return the URLs of a map, whose *rows* are what was read for it; raise an error if that was nothing."""
-        errors = [answer for _, answer in (rows := list(rows)) if isinstance(answer, WebSearchError)]
-        if errors and len(errors) == len(rows):
+        read = dict(rows)
+        errors = [answer for answer in read.values() if isinstance(answer, WebSearchError)]
+        if errors and len(errors) == len(read):
             raise errors[0]
-        return [url for url, _ in rows] if self._service else self.frontier.found
+        return list(read) if self._service else self.frontier.found
 
     def _start(self) -> Flow[Stream[Page]]:
         calls = replace(self._web._calls, reader=self._reader, page_reader=self._reader)  # noqa: SLF001 - part of it
         with scope(choices=Choices(menus=True)):
-            return (yield from calls.stream_reads(self._part, self._concurrency, give_up_after=3))
+            return (yield from calls.stream_reads(self._part, concurrency=self._concurrency, give_up_after=3))
 
     def _settle(self, url: str, answer: Answer) -> Flow[Answer | None]:
         sitemaps: tuple[str, ...] = ()
