@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Itera
 from contextlib import aclosing, closing, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 from urllib.parse import urljoin
 
 from .._runtime.bugs import contain_bugs
@@ -36,10 +36,11 @@ if TYPE_CHECKING:
         sitemaps: bool
         concurrency: int
 
+
 Answer: TypeAlias = Page | WebSearchError
 
 _LONGEST = 7_200.0  # seconds for what a service does with a site
-_MAX_LENGTH = 1_000  # characters of a path with its query
+_MAX_LENGTH = 1_000  # characters of a URL
 _MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
 _MAX_QUERIES = 500  # of one path: a calendar has a page for every day
 _MAX_LISTS = 100  # sitemaps of one site
@@ -50,13 +51,11 @@ _SESSION = re.compile(
 
 
 class _Place:
-    """A site of a crawl, and what of it waits: URLs, and how many links they are from the start; None for lists."""
+    """A site of a crawl, and how much of it was found: pages, lists, and queries of each path."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.waiting: deque[tuple[str, int | None]] = deque()
-        self.count = self.lists = 0  # what was found of it
-        self.queries: Counter[str] = Counter()  # of each path
+        self.counts: Counter[str] = Counter()
 
     def holds(self, url: str, *, whole: bool = False) -> bool:
         """Return whether *url* is in the scope; or, for lists, on the *whole* host."""
@@ -70,15 +69,15 @@ class _Place:
 
     def wants(self, url: str) -> bool:
         """Return whether to read the page at *url*: not if it looks like one of a trap without end."""
-        path, mark, query = split_url(url)[3].partition("?")
-        self.queries[path] += bool(mark)
+        path, mark, _ = split_url(url)[3].partition("?")
+        self.counts[path] += bool(mark)
         repeats = max(Counter(filter(None, path.split("/"))).values(), default=0)
-        is_trap = repeats > _MAX_REPEATS or self.queries[path] > _MAX_QUERIES or len(path + query) > _MAX_LENGTH
+        is_trap = repeats > _MAX_REPEATS or self.counts[path] > _MAX_QUERIES or len(url) > _MAX_LENGTH
         return not is_trap and self.holds(url)
 
 
 class Frontier:
-    """What a crawl has yet to read: breadth first, its sites in turn.
+    """What a crawl has yet to read, breadth first.
 
     *find_known* returns the page at a URL if it was read before: then only its links are followed.
     """
@@ -87,12 +86,12 @@ class Frontier:
         self.found: list[str] = []
         self.left = 0  # pages that were found, and are beyond the limit
         self._find_known = find_known
-        self._ready: deque[_Place] = deque()  # with something waiting
+        self._waiting: deque[tuple[_Place, str, int | None]] = deque()  # with the links from the start; None for lists
         self._under_way: dict[str, tuple[_Place, int | None]] = {}
         self._seen: set[str] = set()
         self._read: dict[str, int] = {}  # by what identifies a page: a hash of it
         for site in sites:
-            self._add(_Place(site), site.url, 0, may_list=True)
+            self._add(_Place(site), site.url, 0)
 
     def pull(self) -> Iterator[Any]:
         """Yield each URL to read, or `NOT_NOW` while that depends on answers which have yet to come."""
@@ -104,38 +103,35 @@ class Frontier:
         return self._under_way[url][1] == 0
 
     def settle(self, url: str, answer: Answer, sitemaps: Iterable[str] = ()) -> Answer | None:
-        """Follow the links of what was read, and the *sitemaps* of a start; return what to report of it, if anything."""
+        """Follow the links of what was read, and the *sitemaps* of a start; return what to report, if anything."""
         place, depth = self._under_way.pop(url)
-        if depth is None:
-            self._follow(place, answer, 1)
-            return None
-        if isinstance(answer, Page):
+        if isinstance(answer, WebSearchError):
+            return None if depth is None else answer
+        if depth is not None:
             there = _normalize(answer.final_url or url)
-            if not place.holds(there) and depth == 0:
-                place.site = place.site._replace(url=there)
-            elif not place.holds(there):
+            if depth and not place.holds(there):
                 return UnsafeURL("the page redirects to something outside of the crawl")
-            self._seen.add(_identify(there))
+            if not place.holds(there):
+                place.site = place.site._replace(url=there)
             names = {_identify(there), _identify(answer.canonical_url or there)}
             page = hash((answer.title, answer.content[:500]))  # many sites declare one canonical URL for all pages
+            self._seen.add(_identify(there))
             if any(self._read.get(name) == page for name in names):
                 return None
             self._read.update(dict.fromkeys(names, page))
-            self._follow(place, answer, depth + 1)
-            if depth == 0 and place.site.sitemaps and place.site.depth:
-                below = place.site._replace(url=there).folder
-                for one in (*(sitemaps or ["/sitemap.xml"]), "/llms.txt", f"{below}llms.txt"):
-                    self._add_list(place, urljoin(there, one))
-        return answer
+        for link in filter(is_web_url, answer.links):
+            self._add(place, _normalize(link), (depth or 0) + 1)
+        if depth == 0 and place.site.sitemaps and place.site.depth:
+            folder = place.site._replace(url=there).folder
+            for one in (*(sitemaps or ["/sitemap.xml"]), "/llms.txt", f"{folder}llms.txt"):
+                self._add_list(place, urljoin(there, one))
+        return None if depth is None else answer
 
     def _take(self) -> str | None:
         """Return the next URL to read; None if there is none now."""
-        while self._ready:
-            place = self._ready.popleft()
-            url, depth = place.waiting.popleft()
-            if place.waiting:
-                self._ready.append(place)
-            if depth is None and place.count >= place.site.limit:  # it would only make more that is too much
+        while self._waiting:
+            place, url, depth = self._waiting.popleft()
+            if depth is None and place.counts["pages"] >= place.site.limit:  # it would only add to what is too much
                 continue
             self._under_way[url] = place, depth
             if not depth or (page := self._find_known(url)) is None:
@@ -143,37 +139,28 @@ class Frontier:
             self.settle(url, page)
         return None
 
-    def _follow(self, place: _Place, answer: Answer, depth: int) -> None:
-        """Add the links of a page, or of a list if it is a page of the depth 1."""
-        for link in answer.links if isinstance(answer, Page) and depth <= place.site.depth else ():
-            if is_web_url(link):
-                self._add(place, _normalize(link), depth, may_list=depth == 1)
-
-    def _add(self, place: _Place, url: str, depth: int, *, may_list: bool) -> None:
+    def _add(self, place: _Place, url: str, depth: int) -> None:
         key = _identify(url)
-        if may_list and _LIST.search(url.partition("?")[0]):
+        if depth > place.site.depth or key in self._seen:
+            return
+        if depth <= 1 and _LIST.search(url.partition("?")[0]):
             self._add_list(place, url)
-        elif key not in self._seen and (not depth or place.wants(url)):
+        elif not depth or place.wants(url):
             self._seen.add(key)
-            if place.count >= place.site.limit:
+            if place.counts["pages"] >= place.site.limit:
                 self.left += 1
                 return
-            place.count += 1
+            place.counts["pages"] += 1
             self.found.append(url)
             if not place.site.only_urls or depth < place.site.depth:
-                self._queue(place, url, depth)
+                self._waiting.append((place, url, depth))
 
     def _add_list(self, place: _Place, url: str) -> None:
         key = f"a list at {url}"
-        if key not in self._seen and place.lists < _MAX_LISTS and place.holds(url, whole=True):
+        if key not in self._seen and place.counts["lists"] < _MAX_LISTS and place.holds(url, whole=True):
             self._seen.add(key)
-            place.lists += 1
-            self._queue(place, url, None)
-
-    def _queue(self, place: _Place, url: str, depth: int | None) -> None:
-        place.waiting.append((url, depth))
-        if len(place.waiting) == 1:
-            self._ready.append(place)
+            place.counts["lists"] += 1
+            self._waiting.append((place, url, None))
 
 
 def _normalize(url: str) -> str:
@@ -187,7 +174,7 @@ def _identify(url: str) -> str:
 
 
 class Crawl:
-    """A crawl, or a map, with the *options* of `WebSearch.crawl`; *find_known* is as for `Frontier`, but not for starts."""
+    """A crawl, or a map, with the options of `WebSearch.crawl`; *find_known* is as for `Frontier`; starts are new."""
 
     def __init__(
         self,
@@ -203,15 +190,13 @@ class Crawl:
         part |= {name: value for name, value in options.items() if value is not None}
         for name, least in (("limit", 1), ("depth", 0), ("concurrency", 1)):
             check_number(name, part[name], least, InvalidOption)
-        if part["scope"] not in get_args(Scope):
-            raise InvalidOption(f"scope: {part['scope']!r} is not one of {', '.join(get_args(Scope))}")
-        if part["links"] != "keep":
-            raise InvalidOption("links: a crawl follows them, so it keeps them: leave the option out")
-        self._web, self._concurrency = web, part.pop("concurrency")
+        for name, words in (("scope", get_args(Scope)), ("links", ("keep",))):  # a crawl follows links
+            if part[name] not in words:
+                raise InvalidOption(f"{name}: must be {' or '.join(words)} for a crawl, not {part[name]!r}")
         far: dict[str, Any] = {name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")}
         urls: list[str] = [starts] if isinstance(starts, str) else list(check_urls(starts))
+        self._web, self._concurrency, self._part = web, part.pop("concurrency"), part
         self._sites = [Site(_normalize(strip_fragment(url)), only_urls=only_urls, **far) for url in urls]
-        self._part: Any = part
         self.frontier = Frontier(self._sites, find_known)
         readers: list[Any] = leaves(web.reader)
         self._service = readers[0] if len(readers) == 1 and hasattr(readers[0], "crawl") else None
@@ -248,27 +233,27 @@ class Crawl:
 
     def _start(self) -> Flow[Stream[Page]]:
         calls = replace(self._web._calls, reader=self._reader, page_reader=self._reader)  # noqa: SLF001 - part of it
+        part: Any = self._part
         with scope(choices=Choices(menus=True)):
-            return (yield from calls.stream_reads(self._part, concurrency=self._concurrency, give_up_after=3))
+            return (yield from calls.stream_reads(part, concurrency=self._concurrency, give_up_after=3))
 
     def _settle(self, url: str, answer: Answer) -> Flow[Answer | None]:
         sitemaps: tuple[str, ...] = ()
-        if isinstance(answer, Page) and self.frontier.is_start(url):
-            for part in parts(self._reader):
-                if rank_of(part) == Rank.ROBOTS and hasattr(part, "files"):
-                    with suppress(WebSearchError):
-                        sitemaps = (yield from part.files.find(answer.final_url or url)).sitemaps
+        robots: Any = next((part for part in parts(self._reader) if rank_of(part) == Rank.ROBOTS), None)
+        if isinstance(answer, Page) and self.frontier.is_start(url) and hasattr(robots, "files"):
+            with suppress(WebSearchError):
+                sitemaps = (yield from robots.files.find(answer.final_url or url)).sitemaps
         return self.frontier.settle(url, answer, sitemaps)
 
     def _have_crawled(self, service: Any) -> Flow[list[tuple[str, Answer]]]:
         """Have a service read sites, and make of their pages what `WebSearch.read` would."""
         rows: list[tuple[str, Answer]] = []
-        calls, reader = self._web._calls, self._web.reader  # noqa: SLF001 - part of it
+        calls, part = self._web._calls, cast("Any", self._part)  # noqa: SLF001 - part of it
         for site in self._sites:
             crawl: Any = partial(service.crawl, site)
-            for part in parts(reader):
-                if charge := getattr(part, "charge", None):
-                    crawl = partial(charge, "read", 1 if site.only_urls else site.limit, crawl, _list_pages)
+            count = 1 if site.only_urls else site.limit
+            for budget in [one for one in parts(self._reader) if hasattr(one, "charge")]:
+                crawl = partial(budget.charge, "read", count, crawl, _list_pages)
             try:
                 calls.settings.domains.check(site.url)
                 with time_limit(_LONGEST):
@@ -279,9 +264,10 @@ class Crawl:
                 continue
             place, start = _Place(site), _identify(site.url)
             urls = [*{_identify(url): url for url in found if _identify(url) == start or place.wants(url)}.values()]
-            flows = [calls.read(url, self._part, found[url]) for url in urls[: site.limit]]
-            answers = list(found.values()) if site.only_urls else (yield Gather(flows))
-            rows += zip(urls, answers, strict=False)
+            urls = urls[: site.limit]
+            flows = [calls.read(url, part, found[url]) for url in urls]
+            answers = [found[url] for url in urls] if site.only_urls else (yield Gather(flows))
+            rows += zip(urls, answers, strict=True)
         return rows
 
 

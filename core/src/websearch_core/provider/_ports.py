@@ -6,11 +6,11 @@ values of ``topic`` that it supports besides ``general``; ``emulated``, those of
 parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
 knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; ``opens_pages = True`` for a reader that fetches
 pages itself; ``helps_after``, the errors of the readers before it in a chain after which it is worth asking, if not
-after all; a method ``problem() -> str | None`` that says why it cannot be used yet; for a reader whose service crawls,
-``crawl(site) -> Flow[dict[str, Page | WebSearchError]]``: the pages of a `Site` by URL, the first with what all cost; and, if its results are those of
-other search engines, a method ``find_engines(result)`` that returns the names of the engines behind a `SearchResult`,
-so that each votes only once when results are fused. Layers (`Retry`, `Fallback`, ...) wrap providers and are providers
-themselves: see `websearch_core.layers.Layer`.
+after all; a method ``problem() -> str | None`` that says why it cannot be used yet; for a reader whose service crawls, a
+method ``crawl(site) -> Flow[dict[str, Page | WebSearchError]]``, which returns the pages of a `Site` by URL, the first
+with the cost of all; and, if its results are those of other search engines, a method ``find_engines(result)`` that
+returns the names of the engines behind a `SearchResult`, so that each votes only once when results are fused. Layers
+(`Retry`, `Fallback`, ...) wrap providers and are providers themselves: see `websearch_core.layers.Layer`.
 """
 
 from __future__ import annotations

@@ -249,8 +249,11 @@ class Direct:
         )
         if page.media_type in HTML:
             self._check_obstacles(response, page, url, choices.route)
-            if choices.menus:
-                page = _drop_unfollowed(page, response, here)
+            if choices.menus and b"nofollow" in response.content.lower():
+                from ..reading import drop_unfollowed
+
+                kept = drop_unfollowed(page.links, response.content, here, response.headers.get("content-type"))
+                page = page.model_copy(update={"links": kept})
         return page
 
     def _parse_refresh(self, response: kit.Response, url: str, choices: Choices) -> str | None:
@@ -286,13 +289,6 @@ def _may_send_on(response: kit.Response) -> bool:
 def _offers_markdown(response: kit.Response) -> bool:
     """Return whether the site answers with Markdown, or with an error to the request for it."""
     return response.media_type in MARKDOWN or response.status in _REFUSED
-
-
-def _drop_unfollowed(page: kit.Page, response: kit.Response, here: str) -> kit.Page:
-    from ..reading import drop_unfollowed
-
-    kept = drop_unfollowed(page.links, response.content, here, response.headers.get("content-type"))
-    return page if kept == page.links else page.model_copy(update={"links": kept})
 
 
 def _parse_links(response: kit.Response, here: str) -> str | None:

@@ -158,27 +158,27 @@ class Firecrawl:
 
     def crawl(self, site: kit.Site, /) -> kit.Flow[dict[str, kit.Page | WebSearchError]]:
         """Read the pages of a site, or list them."""
-        payload: dict[str, Any] = {"url": serialize(site.url), "limit": site.limit}
-        payload["sitemap"] = "include" if site.sitemaps else "skip"
-        everywhere, only_urls = site.scope == "domain", site.only_urls
-        if only_urls:
-            asked = self._request("map", {**payload, "includeSubdomains": everywhere}, target=site.url)
+        sitemap, with_subdomains = "include" if site.sitemaps else "skip", site.scope == "domain"
+        payload = {"url": serialize(site.url), "limit": site.limit, "sitemap": sitemap}
+        if site.only_urls:
+            asked = self._request("map", {**payload, "includeSubdomains": with_subdomains}, target=site.url)
             body = self._body((yield asked), "read")
-            items = body.get("links")
+            records, key = body.get("links"), "url"
         else:
-            payload |= {"maxDiscoveryDepth": site.depth, "allowSubdomains": everywhere}
-            payload |= {"crawlEntireDomain": site.scope != "path", "scrapeOptions": self._scrape_options()}
-            job = self._body((yield self._request("crawl", payload, target=site.url)), "read")
-            body, items = yield from self._finish(str(job.get("id")), site.limit)
+            far = {"maxDiscoveryDepth": site.depth, "crawlEntireDomain": site.scope != "path"}
+            how = {"allowSubdomains": with_subdomains, "scrapeOptions": self._scrape_options()}
+            job = self._body((yield self._request("crawl", {**payload, **far, **how}, target=site.url)), "read")
+            body, records = yield from self._finish(str(job.get("id")), site.limit)
+            key = "metadata.sourceURL"
         usage = kit.parse_usage(body, credits="creditsUsed")
-        key = "url" if only_urls else "metadata.sourceURL"
-        return parse_site(self._parse, items, key, only_urls=only_urls, usage=usage)
+        return parse_site(self._parse, records, key, only_urls=site.only_urls, usage=usage)
 
     def _finish(self, job: str, limit: int) -> kit.Flow[tuple[dict[str, Any], list[Any]]]:
         """Return the last answer about a crawl, and the records of its pages."""
         records: list[Any] = []
         while _JOB.fullmatch(job):
-            asked = replace(self._request(f"crawl/{job}", None), params={"skip": len(records)} if records else {})
+            there = {"skip": len(records)} if records else {}
+            asked = replace(self._request(f"crawl/{job}", {}), method="GET", json=None, params=there)
             body = self._body((yield asked), "read")
             if body.get("status") == "completed":
                 records += (found := kit.as_objects(body.get("data")))
@@ -236,11 +236,9 @@ class Firecrawl:
             "scrapeOptions": {"formats": ["markdown"]} if self.scrape else None,
         }
 
-    def _request(self, endpoint: str, payload: dict[str, Any] | None, target: str | None = None) -> kit.Request:
+    def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> kit.Request:
         headers = bearer(self.api_key) if self.api_key and not self.keyless else {}
         path = endpoint if self.base_url.endswith("/v2") else f"v2/{endpoint}"
-        if payload is None:
-            return kit.Request(url=f"{self.base_url}/{path}", headers=headers)
         return kit.post_json(self, path, payload, headers=headers, target=target)
 
     def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:

@@ -138,19 +138,15 @@ class Tavily:
 
     def crawl(self, site: kit.Site, /) -> kit.Flow[dict[str, kit.Page | WebSearchError]]:
         """Read the pages of a site, or list them."""
-        described = {
-            "url": serialize(site.url),
-            "limit": site.limit,
-            "max_depth": min(max(site.depth, 1), 5),
-            "max_breadth": min(site.limit, 500),
-            "select_paths": [f"^{re.escape(site.folder)}"] if site.scope == "path" and site.folder != "/" else None,
-            "allow_external": False,
-            "include_usage": True,
-        }
+        paths = [f"^{re.escape(site.folder)}"] if site.scope == "path" and site.folder != "/" else None
+        depth, breadth = min(max(site.depth, 1), 5), min(site.limit, 500)
+        payload = {
+            "url": serialize(site.url), "limit": site.limit, "max_depth": depth, "max_breadth": breadth,
+            "select_paths": paths, "allow_external": False, "include_usage": True,
+        }  # fmt: skip
         how = {} if site.only_urls else {"format": "markdown", "extract_depth": self.extract_depth}
-        endpoint, payload = "map" if site.only_urls else "crawl", kit.drop_none({**described, **how})
-        response = yield kit.post_json(self, endpoint, payload, headers=self._headers(), target=site.url)
-        body = self._body(response, "read")
+        endpoint, sent = "map" if site.only_urls else "crawl", kit.drop_none({**payload, **how})
+        body = self._body((yield kit.post_json(self, endpoint, sent, headers=self._headers(), target=site.url)), "read")
         usage = kit.parse_usage(body.get("usage"))
         return parse_site(self._read, body.get("results"), "url", only_urls=site.only_urls, usage=usage)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from io import StringIO
 from itertools import islice
@@ -30,10 +31,15 @@ _SAMPLE = 2000  # bytes
 
 def read_sitemap(document: Document) -> Page:
     """Read a sitemap, or an index of sitemaps, also compressed. If the XML is something else, read it as text."""
-    if document.media_type.endswith("gzip"):
-        document = _decompress(document)
+    is_packed = document.media_type.endswith("gzip")
+    if is_packed:
+        with suppress(zlib.error):
+            data = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(document.data, _MAX_SOURCE_LENGTH)
+            document = replace(document, data=data, content_type="application/xml")
     url, content_type = document.url, document.content_type
     if not _ROOT.match(decode(document.data[:_SAMPLE], content_type).text):
+        if is_packed:
+            raise UnsupportedContent("application/gzip has no text that can be read, unless it is a sitemap")
         return read_text(document)
     source, decoding = decode(document.data, content_type, most=_MAX_SOURCE_LENGTH)
     root = _ROOT.match(source)
@@ -58,17 +64,6 @@ def read_sitemap(document: Document) -> Page:
         truncated=cut,
         notes=(*([decoding] if decoding else []), f"the first {count} {what}" if cut else f"{count} {what}"),
     )
-
-
-def _decompress(document: Document) -> Document:
-    """Return a sitemap without its compression, cut where a sitemap is too long anyway."""
-    try:
-        data = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(document.data, _MAX_SOURCE_LENGTH)
-    except zlib.error:
-        data = b""
-    if not _ROOT.match(decode(data[:_SAMPLE]).text):
-        raise UnsupportedContent("application/gzip has no text that can be read, unless it is a sitemap")
-    return replace(document, data=data, content_type="application/xml")
 
 
 def _places(source: str, prefix: str, base: str) -> Iterator[tuple[str, str]]:

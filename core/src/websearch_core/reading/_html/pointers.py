@@ -20,7 +20,6 @@ _CONTENT = re.compile(
     r"\s*+(?=[\d.])(\d{0,9})[\d.]*+(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?:\"([^\"]*)|'([^']*)|(.*))",
     re.IGNORECASE | re.DOTALL | re.ASCII,
 )
-_NOFOLLOW = re.compile(r"\bnofollow\b", re.IGNORECASE)
 _HEAD_SIZE = 200_000  # bytes that may have to be read to the end of the head
 _MAX_HEADER_LENGTH = 8_000  # characters
 _LINK = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w!#$&+.^`|~*-]+(?:\s*=\s*(?:\"(?:[^\"\\]|\\.)*+\"|[^\s\",;]*))?)*+)")
@@ -43,19 +42,13 @@ def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str 
 
 
 def drop_unfollowed(links: tuple[str, ...], data: bytes, url: str, content_type: str | None = None) -> tuple[str, ...]:
-    """Return the *links* of a page without those that it asks programs not to follow: each, or all by ``robots``."""
-    if b"nofollow" not in data.lower():
-        return links
+    """Return the *links* of a page without those that it asks programs not to follow: some, or by ``robots`` all."""
     document = parse_page(data, content_type, most=len(data))
-    for tag in document.css("meta[name][content]"):
-        if (tag.attributes.get("name") or "").strip().lower() == "robots" and _NOFOLLOW.search(
-            tag.attributes.get("content") or ""
-        ):
-            return ()
-    base = find_base(document, url)
-    tags = [tag.attributes for tag in document.css("a[href][rel]") if _NOFOLLOW.search(tag.attributes.get("rel") or "")]
-    refused = {absolute(attributes.get("href"), base) for attributes in tags}
-    return tuple(link for link in links if link not in refused)
+    if document.css_first('meta[name="robots" i][content*="nofollow" i]'):
+        return ()
+    base, refused = find_base(document, url), document.css('a[href][rel~="nofollow" i]')
+    left_out = {absolute(tag.attributes.get("href"), base) for tag in refused}
+    return tuple(link for link in links if link not in left_out)
 
 
 def find_markdown_alternate(data: bytes, url: str, content_type: str | None = None, header: str = "") -> str | None:
