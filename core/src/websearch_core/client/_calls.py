@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from math import ceil
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.clock import now
@@ -85,7 +85,7 @@ class Calls:
         prepare: Prepare = lambda query: query,
     ) -> Flow[_Responses]:
         """Search for many queries at the same time; one that is an error already is its own answer."""
-        stream = yield from self.stream_searches(prepare, read_top, passage_length, concurrency=_MAX_CONCURRENT)
+        stream = yield from self.stream_searches(prepare, read_top, passage_length, _MAX_CONCURRENT)
         count = stream.add_all(queries)
         paces: list[Any] = [part for part in parts(self.provider) if hasattr(part, "interval")]
         at_once = min([_MAX_CONCURRENT, *(pace.concurrent for pace in paces if pace.concurrent)])
@@ -95,12 +95,22 @@ class Calls:
             return (yield from stream.finish())
 
     def stream_searches(
-        self, prepare: Prepare, read_top: int, passage_length: int, *, concurrency: int, **how: Any
+        self, prepare: Prepare, read_top: int, passage_length: int, concurrency: int, in_order: bool = True
     ) -> Flow[Stream[SearchResponse]]:
         """Return a stream of searches; *prepare* makes a query, or an error, of each item."""
         yield from _load(_SHOWN_BY)
-        search = partial(self.search, read_top=read_top, passage_length=passage_length)
-        return Stream(_Searches(self.provider.name, prepare, search), concurrency, concurrency, **how)
+
+        def identify(item: Any, number: int) -> tuple[Any, Hashable, str]:
+            query = prepare(item)
+            return query, _identify_query(query, number), str(number)
+
+        def do(asked: list[Any]) -> Flow[_Responses]:
+            (query,) = asked
+            if isinstance(query, WebSearchError):
+                raise query
+            return [(yield from self.search(query, read_top, passage_length))]
+
+        return Stream(identify, do, concurrency, concurrency, in_order=in_order)
 
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         if read_top:
@@ -161,21 +171,23 @@ class Calls:
         unread = iter(pages)
         return attach_content(response, [None if result.content else next(unread) for result in top])
 
-    def read(self, url: str, options: ReadOptions, ready: Page | WebSearchError | None = None) -> Flow[Page]:
-        """Read a page, or a part of it; it may be *ready*, so that only the part is left to do."""
+    def read(self, url: str, options: ReadOptions) -> Flow[Page]:
+        """Read a page, or a part of it."""
         with scope(choices=self._choose(options)):
-            part = yield from self._make_excerpt(options)
-            return (yield from self._read_one(self.page_reader, url, part, ready))
+            return (yield from self._read_one(self.page_reader, url, (yield from self._make_excerpt(options))))
 
     def read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
         """Read many pages at the same time."""
         with scope(choices=self._choose(options)):
             return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
 
-    def stream_reads(self, options: ReadOptions, *, concurrency: int, **how: Any) -> Flow[Stream[Page]]:
+    def stream_reads(
+        self, options: ReadOptions, concurrency: int, in_order: bool, give_up_after: int | None
+    ) -> Flow[Stream[Page]]:
         """Return a stream of pages."""
         with scope(choices=self._choose(options)):
-            return self._stream_reads((yield from self._make_excerpt(options)), concurrency, **how)
+            part = yield from self._make_excerpt(options)
+            return self._stream_reads(part, concurrency, in_order=in_order, give_up_after=give_up_after)
 
     def _choose(self, options: ReadOptions) -> Choices:
         """Return what a call wants of pages, or the call or tool around it, or the settings."""
@@ -246,15 +258,30 @@ class Calls:
             return (yield from stream.finish())
 
     def _stream_reads(self, part: Excerpt, concurrency: int, **how: Any) -> Stream[Page]:
-        fetches = any(map(opens_pages, leaves(self.reader)))
-        size = batch_size(self.reader) if reads_batches(self.reader) else 1
-        stated = [getattr(getattr(one, "layer", None), "host_concurrent", None) for one in parts(self.reader)]
+        reader, choices = self.reader, current_call().choices
+        fetches, size = any(map(opens_pages, leaves(reader))), batch_size(reader) if reads_batches(reader) else 1
+        stated = [getattr(getattr(one, "layer", None), "host_concurrent", None) for one in parts(reader)]
         host_limit = max([number for number in stated if number] or [_OF_ONE_HOST]) if fetches else concurrency
-        job = _Reads(self, part, current_call().choices, fetches, size)
-        return Stream(job, concurrency, min(host_limit, _MAX_CONCURRENT) if size > 1 else host_limit, **how)
 
-    def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
-        """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""
+        def find_lane(url: Any, number: int) -> tuple[Any, Hashable, str]:
+            key = _find_target(url, number)
+            one = "" if fetches or size > 1 else str(number)
+            return url, key, find_host(url) if fetches and key != number else one
+
+        def do(urls: list[Any]) -> Flow[_Pages]:
+            with scope(choices=choices):
+                if size == 1:
+                    return [(yield from self._read_one(reader, urls[0], part))]
+                ready = yield from self._read_batch(urls)
+                reads = [self._read_one(reader, url, part, ready.get(str(url))) for url in urls]
+                return (yield Gather(reads))  # type: ignore[no-any-return]
+
+        return Stream(
+            find_lane, do, concurrency, min(host_limit, _MAX_CONCURRENT) if size > 1 else host_limit, size, **how
+        )
+
+    def _read_batch(self, urls: Sequence[Any]) -> Flow[dict[str, Page | WebSearchError]]:
+        """Read several pages in one request; leave out URLs that may not be read at all."""
         targets: dict[str, str] = {}
         for url in urls:
             with suppress(WebSearchError):  # raised again when it is its turn
@@ -262,22 +289,21 @@ class Calls:
                 self.settings.domains.check(target)
                 if not is_known(self.reader, partial(_describe_page, target)):
                     targets[url] = target
-        several = list(dict.fromkeys(targets.values()))
-        size = batch_size(self.reader)
-        batches = [several[start : start + size] for start in range(0, len(several), size)]
-        name = self.reader.name
-        began = monotonic()
-        answers = yield Gather([contain_bugs(partial(read_many, self.reader, batch), name) for batch in batches])
+        if not targets:
+            return {}
+        several, name, began = list(dict.fromkeys(targets.values())), self.reader.name, monotonic()
+        with time_limit(self.settings.timeout.read * ceil(len(several) / _MAX_CONCURRENT)):
+            try:
+                read = yield from contain_bugs(partial(read_many, self.reader, several), name)
+            except WebSearchError as error:
+                read = [error] * len(several)
         seconds = monotonic() - began  # each page took as long as all of them
-        pages: dict[str, Page | WebSearchError] = {}
-        for batch, answer in zip(batches, answers, strict=True):
-            each = [answer] * len(batch) if isinstance(answer, WebSearchError) else answer
-            pages |= {
-                target: page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
-                if isinstance(page, Page)
-                else page
-                for target, page in zip(batch, each, strict=True)
-            }
+        pages = {
+            target: page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
+            if isinstance(page, Page)
+            else page
+            for target, page in zip(several, read, strict=True)
+        }
         return {url: pages[target] for url, target in targets.items()}
 
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
@@ -298,54 +324,6 @@ class Calls:
         if not callable(part["count"]):
             raise InvalidOption("token_counter: must be a function from a text to its number of tokens")
         return Excerpt(**part)
-
-
-@dataclass(frozen=True, slots=True)
-class _Searches:
-    name: str
-    _prepare: Prepare
-    _search: Callable[[SearchQuery], Flow[SearchResponse]]
-    size: ClassVar[int] = 1
-
-    def prepare(self, item: Any, number: int) -> tuple[SearchQuery | WebSearchError, Hashable, str]:
-        query = self._prepare(item)
-        return query, _identify_query(query, number), str(number)
-
-    def do(self, asked: list[Any]) -> Flow[_Responses]:
-        (query,) = asked
-        if isinstance(query, WebSearchError):
-            return [query]
-        return [(yield from self._search(query))]
-
-
-@dataclass(frozen=True, slots=True)
-class _Reads:
-    _calls: Calls
-    _part: Excerpt
-    _choices: Choices
-    _fetches: bool
-    size: int
-
-    @property
-    def name(self) -> str:
-        return self._calls.reader.name
-
-    def prepare(self, item: Any, number: int) -> tuple[Any, Hashable, str]:
-        key = _find_target(item, number)
-        host = find_host(item) if self._fetches and key != number else ""
-        return item, key, host if self._fetches or self.size > 1 else str(number)
-
-    def do(self, asked: list[Any]) -> Flow[_Pages]:
-        calls = self._calls
-        read = partial(calls._read_one, calls.reader, part=self._part)
-        with scope(choices=self._choices):
-            if self.size == 1:
-                return [(yield from read(asked[0]))]
-            with time_limit(calls.settings.timeout.read * ceil(len(asked) / _MAX_CONCURRENT)):
-                ready = yield from calls._read_batches(asked)
-            each = [ready.get(url) if isinstance(url, str) else None for url in asked]
-            pages: _Pages = yield Gather([read(url, ready=one) for url, one in zip(asked, each, strict=True)])
-            return pages
 
 
 def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:

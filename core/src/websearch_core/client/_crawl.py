@@ -13,9 +13,9 @@ from urllib.parse import urljoin
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
 from .._runtime.scope import Choices, scope
-from .._text.urls import describe_url, find_page, is_web_url, serialize, split_url
+from .._text.urls import find_page, is_web_url, serialize, split_url
 from ..errors import InvalidOption, UnsafeURL, WebSearchError
-from ..flow import Flow, Gather
+from ..flow import Flow
 from ..layers import Robots
 from ..layers._layer import Rank, Started, held, leaves, parts, rank_of
 from ..models import Page
@@ -92,6 +92,13 @@ class Frontier:
         self._read: dict[str, int] = {}  # by what identifies a page: a hash of it
         for site in sites:
             self._add(_Place(site), site.url, 0)
+
+    def add_found(self, site: Site, urls: Iterable[str]) -> None:
+        """Add the pages that a service found; their links are not followed."""
+        place = _Place(site)
+        for url in map(_normalize, urls):
+            self._add(place, url, int(url != site.url))
+        place.site = site._replace(depth=0)
 
     def pull(self) -> Iterator[Any]:
         """Yield each URL to read, or `NOT_NOW` while that depends on answers which have yet to come."""
@@ -197,16 +204,15 @@ class Crawl:
         urls: list[str] = [starts] if isinstance(starts, str) else list(check_urls(starts))
         self._web, self._concurrency, self._part = web, part.pop("concurrency"), part
         self._sites = [Site(_normalize(strip_fragment(url)), only_urls=only_urls, **far) for url in urls]
-        self.frontier = Frontier(self._sites, find_known)
         readers: list[Any] = leaves(web.reader)
         self._service = readers[0] if len(readers) == 1 and hasattr(readers[0], "crawl") else None
-        self._reader: Any = web.reader if self._service else _put_robots(web.reader, Started(Robots()))
+        self._found: dict[str, Answer] = {}  # by the service
+        self._reader: Any = self if self._service else _put_robots(web.reader, Started(Robots()))
+        self.name = web.reader.name
+        self.frontier = Frontier([] if self._service else self._sites, find_known)
 
     def rows(self) -> Generator[tuple[str, Answer]]:
         """Yield each page, or its error, when it was read. Closing the generator ends what is under way."""
-        if self._service:
-            yield from self._web.run(self._have_crawled(self._service))
-            return
         with closing(iterate(self._web, self.frontier.pull(), self._start)) as answers:
             for url, answer in answers:
                 if (row := self._web.run(self._settle(url, answer))) is not None:
@@ -214,10 +220,6 @@ class Crawl:
 
     async def arows(self) -> AsyncGenerator[tuple[str, Answer]]:
         """Do the same as `rows` on the running event loop."""
-        if self._service:
-            for known in await self._web.arun(self._have_crawled(self._service)):
-                yield known
-            return
         async with aclosing(aiterate(self._web, self.frontier.pull(), self._start)) as answers:
             async for url, answer in answers:
                 if (row := await self._web.arun(self._settle(url, answer))) is not None:
@@ -225,15 +227,25 @@ class Crawl:
 
     def list_urls(self, rows: Iterable[tuple[str, Answer]]) -> list[str]:
         """Return the URLs of a map, whose *rows* are what was read for it; raise an error if that was nothing."""
-        read = dict(rows)
-        errors = [answer for answer in read.values() if isinstance(answer, WebSearchError)]
-        if errors and len(errors) == len(read):
+        answers = [answer for _, answer in rows]
+        errors = [answer for answer in answers if isinstance(answer, WebSearchError)]
+        if errors and len(errors) == len(answers):
             raise errors[0]
-        return list(read) if self._service else self.frontier.found
+        return self.frontier.found
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Return what the service found at *url*: for what a `WebSearch` does with each page of a reader."""
+        answer = self._found[url]
+        if isinstance(answer, WebSearchError):
+            raise answer
+        yield from ()
+        return answer
 
     def _start(self) -> Flow[Stream[Page]]:
-        calls = replace(self._web._calls, reader=self._reader, page_reader=self._reader)  # noqa: SLF001 - part of it
-        part: Any = self._part
+        calls, part = self._web._calls, cast("Any", self._part)  # noqa: SLF001 - part of it
+        calls = replace(calls, reader=self._reader, page_reader=self._reader)
+        for site in self._sites if self._service else ():
+            self.frontier.add_found(site, (yield from self._have_crawled(self._service, site)))
         with scope(choices=Choices(menus=True)):
             return (yield from calls.stream_reads(part, concurrency=self._concurrency, give_up_after=3))
 
@@ -245,30 +257,19 @@ class Crawl:
                 sitemaps = (yield from robots.files.find(answer.final_url or url)).sitemaps
         return self.frontier.settle(url, answer, sitemaps)
 
-    def _have_crawled(self, service: Any) -> Flow[list[tuple[str, Answer]]]:
-        """Have a service read sites, and make of their pages what `WebSearch.read` would."""
-        rows: list[tuple[str, Answer]] = []
-        calls, part = self._web._calls, cast("Any", self._part)  # noqa: SLF001 - part of it
-        for site in self._sites:
-            crawl: Any = partial(service.crawl, site)
-            count = 1 if site.only_urls else site.limit
-            for budget in [one for one in parts(self._reader) if hasattr(one, "charge")]:
-                crawl = partial(budget.charge, "read", count, crawl, _list_pages)
-            try:
-                calls.settings.domains.check(site.url)
-                with time_limit(_LONGEST):
-                    found: dict[str, Answer] = yield from contain_bugs(crawl, service.name)
-            except WebSearchError as error:
-                error.locate(service.name, describe_url(site.url))
-                rows.append((site.url, error))
-                continue
-            place, start = _Place(site), _identify(site.url)
-            urls = [*{_identify(url): url for url in found if _identify(url) == start or place.wants(url)}.values()]
-            urls = urls[: site.limit]
-            flows = [calls.read(url, part, found[url]) for url in urls]
-            answers = [found[url] for url in urls] if site.only_urls else (yield Gather(flows))
-            rows += zip(urls, answers, strict=True)
-        return rows
+    def _have_crawled(self, service: Any, site: Site) -> Flow[list[str]]:
+        """Have a service read a site, within the budget, and return the URLs of what it found."""
+        crawl: Any = partial(service.crawl, site)
+        for budget in [one for one in parts(self._web.reader) if hasattr(one, "charge")]:
+            crawl = partial(budget.charge, "read", 1 if site.only_urls else site.limit, crawl, _list_pages)
+        try:
+            self._web.settings.domains.check(site.url)
+            with time_limit(_LONGEST):
+                found: dict[str, Answer] = yield from contain_bugs(crawl, service.name)
+        except WebSearchError as error:
+            found = {site.url: error}
+        self._found |= {_normalize(url): answer for url, answer in found.items()}
+        return list(found)
 
 
 def _list_pages(found: Mapping[str, Answer]) -> list[Page]:
