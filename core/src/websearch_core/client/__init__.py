@@ -310,20 +310,16 @@ class WebSearch:
         in_order: bool = False,
         read_top: int = 0,
         passage_length: int = 1_500,
-        unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> Generator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
-        """Search for any number of queries, and yield each with its response or its error as it is answered.
-
-        It works as `iter_read` does; the limits of the service hold, however many searches may be under way.
+        """Search for any number of queries, and yield each with its response or error, as `iter_read` does for pages.
 
         Args:
-            queries: The words to look for, or `SearchQuery` objects: any iterable, asked for the next when needed.
-            concurrency: Maximum number of searches at a time.
-            in_order: Yield the answers in the order of *queries*.
+            queries: The words to look for, or `SearchQuery` objects: any iterable.
+            concurrency: Maximum number of searches at a time; the limits of the service hold as well.
+            in_order: Yield the responses in the order of *queries*.
             read_top: How many of the first results of each to read, as in `search`.
             passage_length: Maximum characters of each ``content``, as in `search`.
-            unsupported: What to do about options that the provider does not support, as in `search`.
             options: The fields of `SearchQuery`, for each query that is text.
 
         Raises:
@@ -331,9 +327,10 @@ class WebSearch:
         """
         from ._stream import iterate
 
-        start = self._start_searches(
-            options, unsupported, (read_top, passage_length), concurrency=concurrency, in_order=in_order
-        )
+        def start() -> Flow[Stream[SearchResponse]]:
+            how = self._prepare_queries(options), read_top, passage_length, concurrency, in_order
+            return self._calls.stream_searches(*how)
+
         return iterate(self, check_queries(queries), start)
 
     def aiter_search(
@@ -345,15 +342,15 @@ class WebSearch:
         in_order: bool = False,
         read_top: int = 0,
         passage_length: int = 1_500,
-        unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> AsyncGenerator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
-        """Do the same as `iter_search` on the running event loop; *queries* may be an async iterable, too."""
+        """Do the same as `iter_search` on the running event loop; *queries* may be an async iterable."""
         from ._stream import aiterate
 
-        start = self._start_searches(
-            options, unsupported, (read_top, passage_length), concurrency=concurrency, in_order=in_order
-        )
+        def start() -> Flow[Stream[SearchResponse]]:
+            how = self._prepare_queries(options), read_top, passage_length, concurrency, in_order
+            return self._calls.stream_searches(*how)
+
         return aiterate(self, check_queries(queries, AsyncIterable), start)
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
@@ -426,28 +423,26 @@ class WebSearch:
         give_up_after: int | None = 3,
         **part: Unpack[ReadOptions],
     ) -> Generator[tuple[str, Page | WebSearchError]]:
-        """Read any number of pages, and yield each URL with its page or its error as it is read.
+        """Read any number of pages, and yield each URL with its page or error as soon as it is there.
 
         ::
 
-            for url, page in web.iter_read(open_list()):
+            for url, page in web.iter_read(line.strip() for line in open("urls.txt")):
                 if isinstance(page, Page):
                     store(url, page.content)
 
-        Memory stays flat: URLs are taken as they are needed, and at most 16 times *concurrency* of them wait, so that
-        many of one host in a row do not hold up the others. Hosts take turns, each with at most four pages at a time,
-        or as many as `Throttle` says. The time of a page begins when it is sent. URLs with one canonical form that
-        come soon after each other are read once. No browser is started, unless it is named as the reader.
-
-        Closing the iterator, or Ctrl-C, ends what is under way; what was yielded before stays yours.
+        Memory stays flat: the next URL is asked for when it is needed. While few hosts have taken all turns, at most 64
+        times *concurrency* wait. Where the reader fetches pages itself, hosts take turns, each with at most four
+        places, or as many as `Throttle` says. The time of each page begins when it is requested. URLs with one canonical
+        form that come soon after each other are read once. Closing the iterator, or Ctrl-C, ends what is under way.
 
         Args:
-            urls: Absolute http(s) URLs: any iterable, which is asked in the thread that iterates.
+            urls: Absolute http(s) URLs: any iterable. It is asked in the thread that iterates.
             concurrency: Maximum number of pages at a time.
-            in_order: Yield the pages in the order of *urls*; one that takes long then holds up those after it.
-            give_up_after: How many pages of a host in a row may time out, or get no answer, or 429 or 503. Then its
-                other pages are `Unavailable` without being requested, and say so. Until a host has answered, it gets
-                one page at a time, and after a failure its turn comes last. None never gives up.
+            in_order: Yield the pages in the order of *urls*: one that takes long holds up those after it.
+            give_up_after: How many pages of a host in a row may time out, find no connection or be refused (429, 503).
+                The others are then `Unavailable`, and not requested. Until a host has answered, it has one place; after
+                a failure, its turn comes last. None never gives up.
             part: Which part of each page to return, as for `read`.
 
         Raises:
@@ -455,11 +450,10 @@ class WebSearch:
         """
         from ._stream import iterate
 
-        return iterate(
-            self,
-            check_urls(urls),
-            self._start_reads(part, concurrency=concurrency, in_order=in_order, give_up_after=give_up_after),
-        )
+        def start() -> Flow[Stream[Page]]:
+            return self._calls.stream_reads(part, concurrency, in_order, give_up_after)
+
+        return iterate(self, check_urls(urls), start)
 
     def aiter_read(
         self,
@@ -471,10 +465,12 @@ class WebSearch:
         give_up_after: int | None = 3,
         **part: Unpack[ReadOptions],
     ) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
-        """Do the same as `iter_read` on the running event loop; *urls* may be an async iterable, too."""
+        """Do the same as `iter_read` on the running event loop; *urls* may be an async iterable."""
         from ._stream import aiterate
 
-        start = self._start_reads(part, concurrency=concurrency, in_order=in_order, give_up_after=give_up_after)
+        def start() -> Flow[Stream[Page]]:
+            return self._calls.stream_reads(part, concurrency, in_order, give_up_after)
+
         return aiterate(self, check_urls(urls, AsyncIterable), start)
 
     def crawl(
@@ -598,7 +594,7 @@ class WebSearch:
         return make_query(query, options, unsupported, self.settings.search_options)
 
     def _prepare_queries(
-        self, options: SearchOptions, unsupported: Unsupported | None
+        self, options: SearchOptions, unsupported: Unsupported | None = None
     ) -> Callable[[Any], SearchQuery | WebSearchError]:
         """Return what makes a query of each item of a list, or says what is wrong with it."""
         self._make_query("any", options, unsupported)  # what is wrong with the options is no error of one place
@@ -610,18 +606,6 @@ class WebSearch:
                 return error
 
         return prepare
-
-    def _start_searches(
-        self, options: SearchOptions, unsupported: Unsupported | None, reading: tuple[int, int], **how: Any
-    ) -> Callable[[], Flow[Stream[SearchResponse]]]:
-        check_number("concurrency", how["concurrency"], 1, InvalidOption)
-        return lambda: self._calls.stream_searches(self._prepare_queries(options, unsupported), *reading, **how)
-
-    def _start_reads(self, part: ReadOptions, **how: Any) -> Callable[[], Flow[Stream[Page]]]:
-        for name in ("concurrency", "give_up_after"):
-            if name == "concurrency" or how[name] is not None:
-                check_number(name, how[name], 1, InvalidOption)
-        return lambda: self._calls.stream_reads(part, **how)
 
     def _describe_call(self) -> dict[str, Any]:
         """Return who makes each call, and who listens: once, also where a hook or a provider makes a call."""

@@ -2,247 +2,221 @@
 
 from __future__ import annotations
 import asyncio
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Hashable, Iterable
-from concurrent.futures import Future
 from functools import partial
+from math import inf
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from .._text.urls import describe_url
-from ..errors import WebSearchError
+from ..errors import InvalidOption, WebSearchError
 from ..flow import Flow, Gather
 from ..flow._branches import Branch, cut_all
 from ..flow._lanes import Lanes
 from ..layers._single_flight import free
-from ..models import Page, SearchResponse
+from ..models import Page
+from ._arguments import check_number
 
 if TYPE_CHECKING:
     from . import WebSearch
 
-A = TypeVar("A", Page, SearchResponse)
+A = TypeVar("A")
 _KEPT = 64  # answers that are given again if their item comes again soon
 
-_END = object()
-NOT_NOW: Any = object()  # an item that is none: ask for the next after the next answer, since it depends on that
+_END: Any = object()
+NOT_NOW: Any = object()  # what a source gives that cannot say what comes next before it has the next answer
 
 
-class Job(Protocol[A]):
-    """What is done with each item of a list."""
+class _Item(NamedTuple):
+    """What is done once, for the items with these numbers."""
 
-    name: str  # of the provider
-    size: int  # how many items one request takes
-
-    def prepare(self, item: Any, number: int) -> tuple[Any, Hashable, str]:
-        """Return what to ask for *item*, what is the same for equal items, and the host that it takes turns in."""
-        ...
-
-    def do(self, asked: list[Any]) -> Flow[list[A | WebSearchError]]:
-        """Return the flow for items that were prepared."""
-        ...
+    key: Hashable
+    asked: Any
+    numbers: list[int]
 
 
-class Stream(Generic[A]):
+class Stream(Lanes[_Item, A]):
     """The items of a list that are known, from when they are added until their answers are given.
 
     Those with the same key are done once, if the first is under way or one of the last that were done.
+
+    Args:
+        prepare: Returns what to ask for an item with its number, its key, and the host that it takes turns in.
+        do: Returns the flow for items that were prepared.
+        concurrency: The ``limit`` of `Lanes`, which explains *host_limit* and *size*.
+        in_order: Give the answers in the order of the items.
+        give_up_after: The failures after which a host is given up.
     """
 
     def __init__(
         self,
-        job: Job[A],
-        limit: int,
+        prepare: Callable[[Any, int], tuple[Any, Hashable, str]],
+        do: Callable[[list[Any]], Flow[list[A | WebSearchError]]],
+        concurrency: int,
         host_limit: int,
+        size: int = 1,
         *,
         in_order: bool = True,
         give_up_after: int | None = None,
     ) -> None:
-        self._job, self._limit, self._in_order = job, limit, in_order
-        self.lanes: Lanes[Hashable, A] = Lanes(self._do, limit, host_limit, size=job.size, give_up_after=give_up_after)
+        check_number("concurrency", concurrency, 1, InvalidOption)
+        if give_up_after is not None:
+            check_number("give_up_after", give_up_after, 1, InvalidOption)
+        work = lambda items: do([item.asked for item in items])  # noqa: E731
+        super().__init__(work, concurrency, host_limit, size, give_up_after or inf)
+        self._prepare, self._in_order = prepare, in_order
         self._count = self._given = 0
         self._items: dict[int, Any] = {}  # by number, until given
-        self._asked: dict[Hashable, Any] = {}
-        self._numbers: dict[Hashable, list[int]] = {}  # which items wait for the same answer
+        self._open: dict[Hashable, _Item] = {}
         self._recent: OrderedDict[Hashable, tuple[Any, A | WebSearchError]] = OrderedDict()
-        self._ready: deque[tuple[int, A | WebSearchError]] = deque()
-        self._early: dict[int, A | WebSearchError] = {}  # those whose turn comes later, if the order is kept
-        self.is_complete = False  # whether no more items will come
+        self._answers: dict[int, A | WebSearchError] = {}  # by number, until given
+        self._is_complete = False
 
     @property
     def wants_more(self) -> bool:
         """Whether to add another item now."""
-        is_full = len(self._ready) + len(self._early) >= 16 * self._limit
-        return not self.is_complete and not is_full and self.lanes.wants_more
+        return not self._is_complete and len(self._answers) < 16 * self.limit and self.has_room
 
     @property
     def is_over(self) -> bool:
         """Whether all answers were given."""
-        return self.is_complete and not self._items
+        return self._is_complete and not self._items
 
-    def begin(self, notify: Callable[[], object]) -> None:
-        """Give answers while others are under way: call *notify* for each, and begin few until they are taken."""
-        self.lanes.notify, self.lanes.most_done = notify, 2 * self._limit
-
-    def feed(self, item: Any) -> bool:
-        """Add the next item of a source, if there is one; return whether to wait for an answer before the next."""
-        if item is not NOT_NOW and item is not _END:
-            self.add(item)
-        elif item is _END or not self._items:
-            self.complete()
-        else:
-            self.lanes.complete()
-        return item is NOT_NOW
-
-    def add(self, item: Any) -> None:
-        """Begin with *item* when it is its turn."""
+    def add(self, item: Any) -> bool:
+        """Take what a source gave; return whether it gives no other before it has an answer."""
+        if item is _END or (item is NOT_NOW and not self._items):
+            self._is_complete = True
+        if item is _END or item is NOT_NOW:
+            self.flush()
+            return item is NOT_NOW
         number, self._count = self._count, self._count + 1
-        asked, key, host = self._job.prepare(item, number)
         self._items[number] = item
+        asked, key, host = self._prepare(item, number)
         if key in self._recent:
-            self._answer(number, *self._recent[key], is_first=False)
-        elif key in self._numbers:
-            self._numbers[key].append(number)
+            self._answers[number] = self._share(item, *self._recent[key])
+        elif key in self._open:
+            self._open[key].numbers.append(number)
         else:
-            self._numbers[key], self._asked[key] = [number], asked
-            self.lanes.add(key, host)
+            self._open[key] = _Item(key, asked, [number])
+            self.put(self._open[key], host)
+        return False
 
     def add_all(self, items: Iterable[Any]) -> int:
-        """Add all *items*; return how many different ones there are."""
+        """Add all there is; return how many are different."""
         for item in items:
             self.add(item)
-        return len(self._numbers)
-
-    def complete(self) -> None:
-        """Say that no more items will come."""
-        self.is_complete = True
-        self.lanes.complete()
+        self.add(_END)
+        if len(self._waiting) == 1:
+            self._host_limit = self.limit
+        return len(self._open)
 
     def take(self) -> tuple[Any, A | WebSearchError] | None:
         """Return the next item that is done, with its answer; None if there is none."""
-        while not self._has_next() and self.lanes.done:
-            self._finish(*self.lanes.done.popleft())
-        if not self._has_next():
-            return None
-        if self._in_order:
-            number, answer = self._given, self._early.pop(self._given)
-        else:
-            number, answer = self._ready.popleft()
+        while (number := self._find_next()) not in self._answers:
+            if not self.done:
+                return None
+            item, answer = self.done.popleft()
+            del self._open[item.key]
+            if isinstance(answer, WebSearchError) and isinstance(item.asked, str):
+                answer.locate(url=describe_url(item.asked))
+            first = self._items[item.numbers[0]]
+            for place in item.numbers:
+                is_first = place == item.numbers[0]
+                self._answers[place] = answer if is_first else self._share(self._items[place], first, answer)
+            self._recent[item.key] = first, answer
+            if len(self._recent) > _KEPT:
+                self._recent.popitem(last=False)
         self._given += 1
-        return self._items.pop(number), answer
+        return self._items.pop(number), self._answers.pop(number)
 
     def finish(self) -> Flow[list[A | WebSearchError]]:
         """Do all that was added, and return the answers in order."""
-        self.complete()
-        if self.lanes.hosts == 1:
-            self.lanes.host_limit = self._limit
-            self.lanes.complete()
-        yield Gather([self.lanes.work() for _ in range(min(self._limit, self._count))], self._limit)
-        answers: list[A | WebSearchError] = []
-        while (given := self.take()) is not None:
-            answers.append(given[1])
-        return answers
+        yield Gather([self.work() for _ in range(min(self.limit, len(self._open)))], self.limit)
+        return [given[1] for given in iter(self.take, None)]
 
-    def _has_next(self) -> bool:
-        return self._given in self._early if self._in_order else bool(self._ready)
+    def _find_next(self) -> int:
+        return self._given if self._in_order else next(iter(self._answers), -1)
 
-    def _do(self, keys: list[Hashable]) -> Flow[list[A | WebSearchError]]:
-        return (yield from self._job.do([self._asked[key] for key in keys]))
-
-    def _finish(self, key: Hashable, answer: A | WebSearchError) -> None:
-        numbers = self._numbers.pop(key)
-        asked, first = self._asked.pop(key), self._items[numbers[0]]
-        if isinstance(answer, WebSearchError) and isinstance(asked, str):
-            answer.locate(self._job.name, describe_url(asked))
-        for number in numbers:
-            self._answer(number, first, answer, is_first=number == numbers[0])
-        self._recent[key] = first, answer
-        if len(self._recent) > _KEPT:
-            self._recent.popitem(last=False)
-
-    def _answer(self, number: int, first: Any, answer: A | WebSearchError, *, is_first: bool) -> None:
-        if not isinstance(answer, WebSearchError) and not is_first:
-            answer = free(answer)  # only one of them was paid for
-            if isinstance(answer, Page) and answer.url == first != self._items[number]:
-                answer = answer.model_copy(update={"url": self._items[number]})
-        if self._in_order:
-            self._early[number] = answer
-        else:
-            self._ready.append((number, answer))
+    def _share(self, item: Any, first: Any, answer: Any) -> Any:
+        """Return the answer to the *first* of equal items for another of them: only one of them was paid for."""
+        if isinstance(answer, WebSearchError):
+            return answer
+        is_renamed = isinstance(answer, Page) and answer.url == first != item
+        return free(answer, **({"url": item} if is_renamed else {}))
 
 
-def iterate(
-    web: WebSearch, items: Iterable[Any], make: Callable[[], Flow[Stream[A]]]
-) -> Generator[tuple[Any, A | WebSearchError]]:
+Start: TypeAlias = Callable[[], Flow[Stream[A]]]
+
+
+def iterate(web: WebSearch, items: Iterable[Any], start: Start[A]) -> Generator[tuple[Any, A | WebSearchError]]:
     """Yield each item with its answer. Threads do the work, which end with this generator."""
-    source, stream = iter(items), web.run(make())
-    woken: SimpleQueue[Future[Any] | None] = SimpleQueue()
-    stream.begin(partial(woken.put, None))
+    source, stream = iter(items), web.run(start())
+    woken: SimpleQueue[Branch | None] = SimpleQueue()
+    stream.notify, stream.most_done = partial(woken.put, None), 2 * stream.limit
     branches: set[Branch] = set()
     try:
         while not stream.is_over:
-            waits = False
-            if stream.wants_more:
-                waits = stream.feed(next(source, _END))
-            while stream.lanes.hire():
-                branch = Branch(partial(web.run, stream.lanes.work()))
-                branches.add(branch)
-                branch.done.add_done_callback(woken.put)
-                branch.done.add_done_callback(partial(_drop, branches, branch))
+            has_to_wait = stream.wants_more and stream.add(next(source, _END))
+            while stream.hire():
+                branches.add(branch := Branch(partial(web.run, stream.work())))
+                branch.done.add_done_callback(partial(_put, woken, branch))
                 branch.start()
-            given = stream.take()
-            if given is not None:
+            if (given := stream.take()) is not None:
                 yield given
-            elif waits or not stream.wants_more:
-                ended = woken.get()
-                if ended is not None:
-                    ended.result()  # raises what ended a worker
+            elif (has_to_wait or not stream.wants_more) and (ended := woken.get()):
+                branches.discard(ended)
+                ended.done.result()  # raise what ended it
     finally:
-        stream.lanes.clear()
-        cut_all(list(branches))
+        stream.clear()
+        cut_all([*branches])
 
 
 async def aiterate(
-    web: WebSearch, items: Iterable[Any] | AsyncIterable[Any], make: Callable[[], Flow[Stream[A]]]
+    web: WebSearch, items: Iterable[Any] | AsyncIterable[Any], start: Start[A]
 ) -> AsyncGenerator[tuple[Any, A | WebSearchError]]:
     """Do the same with tasks of the running event loop."""
     await web._load()  # noqa: SLF001 - part of it
-    source, stream = _find_next(items), await web.arun(make())
+    source, stream = _make_source(items), await web.arun(start())
     woken = asyncio.Event()
-    stream.begin(woken.set)
-    tasks: set[asyncio.Task[None]] = set()
+    stream.notify, stream.most_done = woken.set, 2 * stream.limit
+    tasks = set[asyncio.Future[None]]()
     coming: asyncio.Future[Any] | None = None
     try:
         while not stream.is_over:
             woken.clear()
-            waits = False
-            if stream.wants_more and coming is None:
+            has_to_wait = False
+            if coming is None and stream.wants_more:
                 coming = asyncio.ensure_future(source())
                 coming.add_done_callback(lambda _: woken.set())
                 await asyncio.sleep(0)
             if coming is not None and coming.done():
-                waits, coming = stream.feed(coming.result()), None
-            for task in [task for task in tasks if task.done()]:
-                tasks.discard(task)
-                task.result()
-            while stream.lanes.hire():
-                task = asyncio.create_task(web.arun(stream.lanes.work()))
+                has_to_wait, coming = stream.add(coming.result()), None
+            while stream.hire():
+                task = asyncio.ensure_future(web.arun(stream.work()))
                 tasks.add(task)
                 task.add_done_callback(lambda _: woken.set())
-            given = stream.take()
-            if given is not None:
+            for ended in [one for one in tasks if one.done()]:
+                tasks.discard(ended)
+                ended.result()  # raise what ended it
+            if (given := stream.take()) is not None:
                 yield given
-            elif waits or coming is not None or not stream.wants_more:
+            elif has_to_wait or coming is not None or not stream.wants_more:
                 await woken.wait()
     finally:
-        stream.lanes.clear()
-        left = [*tasks, *([coming] if coming else [])]
-        for one in left:
-            one.cancel()
-        if left:
+        stream.clear()
+        if left := [*tasks, *([coming] if coming else [])]:
+            for one in left:
+                one.cancel()
             await asyncio.wait(left)
 
 
-def _find_next(items: Iterable[Any] | AsyncIterable[Any]) -> Callable[[], Any]:
+def _put(woken: SimpleQueue[Branch | None], branch: Branch, _: object) -> None:
+    woken.put(branch)
+
+
+def _make_source(items: Iterable[Any] | AsyncIterable[Any]) -> Callable[[], Any]:
+    """Return a function that returns the next item, to be awaited."""
     if isinstance(items, AsyncIterable):
         return partial(anext, aiter(items), _END)
     source = iter(items)
@@ -251,7 +225,3 @@ def _find_next(items: Iterable[Any] | AsyncIterable[Any]) -> Callable[[], Any]:
         return next(source, _END)
 
     return find_next
-
-
-def _drop(branches: set[Branch], branch: Branch, _: object) -> None:
-    branches.discard(branch)
