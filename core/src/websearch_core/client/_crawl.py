@@ -79,26 +79,25 @@ class _Place:
 class Frontier:
     """What a crawl has yet to read, breadth first.
 
-    *find_known* returns the page at a URL if it was read before: then only its links are followed.
+    *find_known* returns the page at a URL if it was read before: then only its links are followed. For a map, pages are
+    not read that are *only_urls*: those that are as far away as may be.
     """
 
-    def __init__(self, sites: Iterable[Site], find_known: Callable[[str], Page | None]) -> None:
+    def __init__(self, find_known: Callable[[str], Page | None], *, only_urls: bool) -> None:
         self.found: list[str] = []
         self.left = 0  # pages that were found, and are beyond the limit
-        self._find_known = find_known
+        self._find_known, self._only_urls = find_known, only_urls
         self._waiting: deque[tuple[_Place, str, int | None]] = deque()  # with the links from the start; None for lists
         self._under_way: dict[str, tuple[_Place, int | None]] = {}
         self._seen: set[str] = set()
         self._read: dict[str, int] = {}  # by what identifies a page: a hash of it
-        for site in sites:
-            self._add(_Place(site), site.url, 0)
 
-    def add_found(self, site: Site, urls: Iterable[str]) -> None:
-        """Add the pages that a service found; their links are not followed."""
+    def add(self, site: Site, mapped: Iterable[str] = ()) -> None:
+        """Add a site, and what a service has *mapped* of it."""
         place = _Place(site)
-        for url in map(_normalize, urls):
-            self._add(place, url, int(url != site.url))
-        place.site = site._replace(depth=0)
+        self._add(place, site.url, 0)
+        for url in filter(is_web_url, mapped):
+            self._add(place, _normalize(url), 1)
 
     def pull(self) -> Iterator[Any]:
         """Yield each URL to read, or `NOT_NOW` while that depends on answers which have yet to come."""
@@ -159,7 +158,7 @@ class Frontier:
                 return
             place.counts["pages"] += 1
             self.found.append(url)
-            if not place.site.only_urls or depth < place.site.depth:
+            if not self._only_urls or depth < place.site.depth:
                 self._waiting.append((place, url, depth))
 
     def _add_list(self, place: _Place, url: str) -> None:
@@ -203,13 +202,9 @@ class Crawl:
         far: dict[str, Any] = {name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")}
         urls: list[str] = [starts] if isinstance(starts, str) else list(check_urls(starts))
         self._web, self._concurrency, self._part = web, part.pop("concurrency"), part
-        self._sites = [Site(_normalize(strip_fragment(url)), only_urls=only_urls, **far) for url in urls]
-        readers: list[Any] = leaves(web.reader)
-        self._service = readers[0] if len(readers) == 1 and hasattr(readers[0], "crawl") else None
-        self._found: dict[str, Answer] = {}  # by the service
-        self._reader: Any = self if self._service else _put_robots(web.reader, Started(Robots()))
-        self.name = web.reader.name
-        self.frontier = Frontier([] if self._service else self._sites, find_known)
+        self._sites = [Site(_normalize(strip_fragment(url)), **far) for url in urls]
+        self._reader: Any = _put_robots(web.reader, Started(Robots()))
+        self.frontier = Frontier(find_known, only_urls=only_urls)
 
     def rows(self) -> Generator[tuple[str, Answer]]:
         """Yield each page, or its error, when it was read. Closing the generator ends what is under way."""
@@ -233,21 +228,27 @@ class Crawl:
             raise errors[0]
         return self.frontier.found
 
-    def read(self, url: str, /) -> Flow[Page]:
-        """Return what the service found at *url*: for what a `WebSearch` does with each page of a reader."""
-        answer = self._found[url]
-        if isinstance(answer, WebSearchError):
-            raise answer
-        yield from ()
-        return answer
-
     def _start(self) -> Flow[Stream[Page]]:
+        service: Any = next(iter(readers)) if len(readers := leaves(self._reader)) == 1 else None
+        for site in self._sites:
+            mapped: tuple[str, ...] = ()
+            if hasattr(service, "map") and site.depth and site.sitemaps:
+                mapped, site = (yield from self._map(service, site)), site._replace(sitemaps=False)
+            self.frontier.add(site, mapped)
         calls, part = self._web._calls, cast("Any", self._part)  # noqa: SLF001 - part of it
         calls = replace(calls, reader=self._reader, page_reader=self._reader)
-        for site in self._sites if self._service else ():
-            self.frontier.add_found(site, (yield from self._have_crawled(self._service, site)))
         with scope(choices=Choices(menus=True)):
-            return (yield from calls.stream_reads(part, concurrency=self._concurrency, give_up_after=3))
+            return (yield from calls.stream_reads(part, self._concurrency, in_order=False, give_up_after=3))
+
+    def _map(self, service: Any, site: Site) -> Flow[tuple[str, ...]]:
+        """Have a service list the pages of a site, within the budget."""
+        self._web.settings.domains.check(site.url)
+        do: Any = partial(service.map, site)
+        for budget in [one for one in parts(self._reader) if hasattr(one, "charge")]:
+            do = partial(budget.charge, "read", 1, do, lambda page: [page])
+        with time_limit(_LONGEST):
+            page: Page = yield from contain_bugs(do, service.name)
+        return page.links
 
     def _settle(self, url: str, answer: Answer) -> Flow[Answer | None]:
         sitemaps: tuple[str, ...] = ()
@@ -270,10 +271,6 @@ class Crawl:
             found = {site.url: error}
         self._found |= {_normalize(url): answer for url, answer in found.items()}
         return list(found)
-
-
-def _list_pages(found: Mapping[str, Answer]) -> list[Page]:
-    return [answer for answer in found.values() if isinstance(answer, Page)]
 
 
 def _put_robots(provider: Provider, robots: Started) -> Provider:

@@ -6,10 +6,10 @@ values of ``topic`` that it supports besides ``general``; ``emulated``, those of
 parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
 knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; ``opens_pages = True`` for a reader that fetches
 pages itself; ``helps_after``, the errors of the readers before it in a chain after which it is worth asking, if not
-after all; a method ``problem() -> str | None`` that says why it cannot be used yet; for a reader whose service crawls, a
-method ``crawl(site) -> Flow[dict[str, Page | WebSearchError]]``, which returns the pages of a `Site` by URL, the first
-with the cost of all; and, if its results are those of other search engines, a method ``find_engines(result)`` that
-returns the names of the engines behind a `SearchResult`, so that each votes only once when results are fused. Layers
+after all; a method ``problem() -> str | None`` that says why it cannot be used yet; for a reader whose service knows the
+pages of sites, a method ``map(site) -> Flow[Page]``, which returns a page with the links to those of a `Site`; and, if
+its results are those of other search engines, a method ``find_engines(result)`` that returns the names of the engines
+behind a `SearchResult`, so that each votes only once when results are fused. Layers
 (`Retry`, `Fallback`, ...) wrap providers and are providers themselves: see `websearch_core.layers.Layer`.
 """
 
@@ -55,17 +55,13 @@ class Limits(TypedDict, total=False):
 
 
 class Site(NamedTuple):
-    """A web site to crawl, and how far; the fields are options of `WebSearch.crawl`, except ``only_urls``.
-
-    That says to list its pages alone, which then have only a URL.
-    """
+    """A web site to crawl or map, and how far: the options of `WebSearch.crawl`."""
 
     url: str
     limit: int
     depth: int
     scope: Scope
     sitemaps: bool
-    only_urls: bool
 
     @property
     def folder(self) -> str:

@@ -24,7 +24,7 @@ from ..models import Page
 from ._http import as_number, as_objects, as_text, error_for, redact, unexpected_format
 from ._obstacles import asks_for_login, find_challenge, find_challenge_text
 from ._ports import BatchReader, PageReader
-from ._results import follow, plain_text
+from ._results import plain_text
 
 _SUCCESSES = {200, 203, 206}  # of a page: 204 and 205 have none
 _STATUSES: Mapping[type[ServiceError], tuple[int, ...]] = {
@@ -234,20 +234,6 @@ def parse_pages(
         except ServiceError as error:
             pages.append(error)
     return pages
-
-
-def parse_site(
-    parse: Callable[[str, Any], Page], items: Any, key: str, *, only_urls: bool, usage: Mapping[str, float]
-) -> dict[str, Page | WebSearchError]:
-    """Return what *parse* makes of each page of a site, by its URL: the item, or what it has at *key*."""
-    each = items if isinstance(items, list) else []
-    places = [as_text(item) or as_text(follow(key.split("."), item)) or "" for item in each]
-    found = {url: item for url, item in zip(places, each, strict=True) if is_web_url(url)}
-
-    def make(url: str, item: Any) -> Page:
-        return Page(url=url) if only_urls else parse(url, item).model_copy(update={"usage": {}})  # *usage* is of all
-
-    return dict(zip(found, parse_pages(make, found, found.values(), usage=usage), strict=True))
 
 
 def parse_response(

@@ -194,7 +194,7 @@ def _finder(getter: Getter) -> Callable[[Mapping[str, Any]], Any]:
     return lambda item: next(filter(None, (find(item) for find in finders)), None)
 
 
-def follow(path: list[str], item: Any) -> Any:
+def _follow(path: list[str], item: Any) -> Any:
     for key in path:
         item = as_object(item).get(key)
     return item

@@ -4,14 +4,14 @@
 ``base_url`` (``FIRECRAWL_API_URL``). It may run inside your network, so the address of a page is then checked here
 first. At most 100 results; no paging. If a query has both allowed and blocked domains, the blocked ones are filtered
 out here. Firecrawl answers with a copy of a page that is up to two days old unless `max_age` says otherwise, and
-reports a missing page as a success; here it is an error. It crawls a site in a job, whose pages come at its end; that
-and ``/map`` are written from firecrawl-py 4.55.0.
+reports a missing page as a success; here it is an error. A crawl reads what ``/map`` lists of a site (written from
+firecrawl-py 4.55.0), and costs a credit more than Firecrawl's own.
 """
 
 from __future__ import annotations
 import re
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -28,20 +28,16 @@ from websearch_core.errors import (
     TimedOut,
     Unavailable,
     UnsupportedContent,
-    WebSearchError,
 )
-from websearch_core.flow import Sleep
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, bearer, find_kind
-from websearch_core.provider._reading import as_links, parse_site
+from websearch_core.provider._reading import as_links
 from websearch_core.provider._results import take_first
 from websearch_core.provider.google import google_period
 
 _MAX_RESULTS = 100
 _CATEGORIES = {"academic": "research", "code": "developer"}
-_JOB = re.compile(r"[\w-]{1,100}")
-_PAUSE = 2.0  # seconds between two questions whether a crawl is done
 _KINDS: dict[str, type[ServiceError]] = {  # by the words of the error, or its code
     "keyless": QuotaExhausted,
     "scrape_timeout": TimedOut,
@@ -83,7 +79,6 @@ class Firecrawl:
         api_urls=(
             "https://docs.firecrawl.dev/api-reference/endpoint/search",
             "https://docs.firecrawl.dev/api-reference/endpoint/scrape",
-            "https://docs.firecrawl.dev/api-reference/endpoint/crawl-post",
             "https://docs.firecrawl.dev/api-reference/endpoint/map",
         ),
         signup_url="https://www.firecrawl.dev/app/api-keys",
@@ -152,51 +147,16 @@ class Firecrawl:
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
-        payload = {"url": serialize(url), **self._scrape_options()}
-        body = self._body((yield self._request("scrape", payload, target=url)), "read")
-        return self._parse(url, kit.as_object(body.get("data")))
-
-    def crawl(self, site: kit.Site, /) -> kit.Flow[dict[str, kit.Page | WebSearchError]]:
-        """Read the pages of a site, or list them."""
-        sitemap, with_subdomains = "include" if site.sitemaps else "skip", site.scope == "domain"
-        payload = {"url": serialize(site.url), "limit": site.limit, "sitemap": sitemap}
-        if site.only_urls:
-            asked = self._request("map", {**payload, "includeSubdomains": with_subdomains}, target=site.url)
-            body = self._body((yield asked), "read")
-            records, key = body.get("links"), "url"
-        else:
-            far = {"maxDiscoveryDepth": site.depth, "crawlEntireDomain": site.scope != "path"}
-            how = {"allowSubdomains": with_subdomains, "scrapeOptions": self._scrape_options()}
-            job = self._body((yield self._request("crawl", {**payload, **far, **how}, target=site.url)), "read")
-            body, records = yield from self._finish(str(job.get("id")), site.limit)
-            key = "metadata.sourceURL"
-        usage = kit.parse_usage(body, credits="creditsUsed")
-        return parse_site(self._parse, records, key, only_urls=site.only_urls, usage=usage)
-
-    def _finish(self, job: str, limit: int) -> kit.Flow[tuple[dict[str, Any], list[Any]]]:
-        """Return the last answer about a crawl, and the records of its pages."""
-        records: list[Any] = []
-        while _JOB.fullmatch(job):
-            there = {"skip": len(records)} if records else {}
-            asked = replace(self._request(f"crawl/{job}", {}), method="GET", json=None, params=there)
-            body = self._body((yield asked), "read")
-            if body.get("status") == "completed":
-                records += (found := kit.as_objects(body.get("data")))
-                if not found or not body.get("next") or len(records) >= limit:
-                    return body, records
-            elif body.get("status") == "scraping":
-                yield Sleep(_PAUSE)
-            else:
-                break
-        raise kit.page_error(self, detail="the crawl has failed")
-
-    def _scrape_options(self) -> dict[str, Any]:
-        return kit.drop_none({
-            "formats": ["markdown", "links"], "maxAge": self.max_age, "onlyMainContent": self.only_main_content,
-            "headers": dict(self.headers) or None, "waitFor": self.wait_for,
-        })  # fmt: skip
-
-    def _parse(self, url: str, data: dict[str, Any]) -> kit.Page:
+        payload = {
+            "url": serialize(url),
+            "formats": ["markdown", "links"],
+            "maxAge": self.max_age,
+            "onlyMainContent": self.only_main_content,
+            "headers": dict(self.headers) or None,
+            "waitFor": self.wait_for,
+        }
+        body = self._body((yield self._request("scrape", kit.drop_none(payload), target=url)), "read")
+        data = kit.as_object(body.get("data"))
         about = {name: take_first(value) for name, value in kit.as_object(data.get("metadata")).items()}
         status = kit.as_number(about.get("statusCode"))
         if status and status >= 400:
@@ -219,6 +179,14 @@ class Firecrawl:
             usage=kit.parse_usage(about, credits="creditsUsed"),
             notes=_warning(data),
         )
+
+    def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
+        """List the pages of a site."""
+        payload = {"url": serialize(site.url), "limit": site.limit, "includeSubdomains": site.scope == "domain"}
+        payload["sitemap"] = "include" if site.sitemaps else "skip"
+        body = self._body((yield self._request("map", payload, target=site.url)), "read")
+        links = as_links([link.get("url") for link in kit.as_objects(body.get("links"))])
+        return kit.Page(url=site.url, links=links, usage=kit.parse_usage(body, credits="creditsUsed"))
 
     def _payload(self, query: kit.SearchQuery, size: int) -> dict[str, Any]:
         category = _CATEGORIES.get(query.topic, self.category)

@@ -3,8 +3,8 @@
 ``keyless=True`` uses the small free allowance per address for callers without a key
 (https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a country boosts its pages but does not
 filter. ``search_depth="advanced"`` gives much better results and costs two credits instead of one. Twenty pages are
-read in one request. A site is crawled or mapped in one request, too, at most five links deep. Those endpoints are
-written from tavily-python 0.8.5.
+read in one request. A site is mapped in one request, too, at most five links deep (written from tavily-python 0.8.5);
+a crawl then reads what that lists, which costs what Tavily's own crawl does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from websearch_core.errors import QuotaExhausted, ServiceError, UnsupportedOptio
 from websearch_core.provider._codes import COUNTRY_NAMES, LANGUAGES
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, as_texts, bearer
-from websearch_core.provider._reading import find_records, parse_site, read_alone
+from websearch_core.provider._reading import as_links, find_records, read_alone
 from websearch_core.provider._results import take_results
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
@@ -62,7 +62,6 @@ class Tavily:
         api_urls=(
             "https://docs.tavily.com/documentation/api-reference/endpoint/search",
             "https://docs.tavily.com/documentation/api-reference/endpoint/extract",
-            "https://docs.tavily.com/documentation/api-reference/endpoint/crawl",
             "https://docs.tavily.com/documentation/api-reference/endpoint/map",
         ),
         signup_url="https://app.tavily.com",
@@ -136,21 +135,18 @@ class Tavily:
         results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("failed_results"))
         return kit.parse_pages(self._read, urls, results, failures, usage=kit.parse_usage(body.get("usage")))
 
-    def crawl(self, site: kit.Site, /) -> kit.Flow[dict[str, kit.Page | WebSearchError]]:
-        """Read the pages of a site, or list them."""
-        paths = [f"^{re.escape(site.folder)}"] if site.scope == "path" and site.folder != "/" else None
+    def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
+        """List the pages of a site."""
         depth, breadth = min(max(site.depth, 1), 5), min(site.limit, 500)
-        payload = {
-            "url": serialize(site.url), "limit": site.limit, "max_depth": depth, "max_breadth": breadth,
-            "select_paths": paths, "allow_external": False, "include_usage": True,
-        }  # fmt: skip
-        how = {} if site.only_urls else {"format": "markdown", "extract_depth": self.extract_depth}
-        endpoint, sent = "map" if site.only_urls else "crawl", kit.drop_none({**payload, **how})
-        body = self._body((yield kit.post_json(self, endpoint, sent, headers=self._headers(), target=site.url)), "read")
+        payload: dict[str, Any] = {"url": serialize(site.url), "limit": site.limit, "max_depth": depth}
+        payload |= {"max_breadth": breadth, "allow_external": False, "include_usage": True}
+        if site.scope == "path":
+            payload["select_paths"] = [f"^{re.escape(site.folder)}"]
+        body = self._body((yield kit.post_json(self, "map", payload, headers=self._headers(), target=site.url)), "read")
         usage = kit.parse_usage(body.get("usage"))
-        return parse_site(self._read, body.get("results"), "url", only_urls=site.only_urls, usage=usage)
+        return kit.Page(url=site.url, links=as_links(body.get("results")), usage=usage)
 
-    def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None = None) -> kit.Page:
+    def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None) -> kit.Page:
         if found:
             return kit.parse_page(self, url, kit.as_text(found.get("raw_content")) or "")
         reason = kit.as_text(kit.as_object(failed).get("error")) or "the page is missing from the answer"
