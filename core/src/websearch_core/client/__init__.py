@@ -476,24 +476,18 @@ class WebSearch:
     def crawl(
         self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]
     ) -> Generator[tuple[str, Page | WebSearchError]]:
-        """Read the pages of a site, and yield each URL with its page or its error as it is read, as `iter_read` does.
+        """Read the pages of a site, and yield each URL with its page or error, as `iter_read` does.
 
-        ::
-
-            for url, page in web.crawl("https://docs.example/guide/", limit=500):
-                ...
-
-        It begins with the start, ``llms.txt``, and the sitemaps that robots.txt names or else ``/sitemap.xml``, and
-        follows links breadth first, but not those marked ``nofollow``. It always obeys robots.txt. Pages that declare
-        one canonical URL and begin alike are one page. A service that is the reader and has a crawler of its own,
-        such as Tavily and Firecrawl, does all of it, and returns its pages at the end.
+        It begins with the start, ``llms.txt``, and the sitemaps that robots.txt names, or else ``/sitemap.xml``, and
+        follows links breadth first, but none marked ``nofollow``. It always obeys robots.txt. Pages with one canonical
+        URL that begin alike are one page. A service that is the reader and maps sites is asked for their pages first.
 
         Args:
             start: One absolute http(s) URL, or several, each a site. Where it redirects to is the site.
-            options: How far to go: ``limit``, the maximum number of pages of each site (200); ``depth``, of links from
-                the start (10), which what a sitemap lists is one away from; ``scope``: what is below the ``path`` of the
-                start (the default), its ``host``, or its ``domain`` with subdomains; ``sitemaps=False``, to begin with
-                the start alone. ``concurrency`` (32), and the part of each page, as for `iter_read`.
+            options: ``limit``: maximum number of pages of each site (200). ``depth``: maximum number of links from the
+                start (10); what a sitemap lists is one away. ``scope``: what is below the ``path`` of the start (the
+                default), its ``host``, or its ``domain`` with subdomains. ``sitemaps=False``: begin with the start
+                alone. ``concurrency`` and the part of each page are as for `iter_read`.
 
         Raises:
             InvalidOption: An option is wrong.
@@ -514,12 +508,12 @@ class WebSearch:
                 yield row
 
     def map(self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]) -> list[str]:
-        """Return the URLs of a site, in the order in which they are found: what the start links to and sitemaps list.
+        """Return the URLs that the start links to, or sitemaps and ``llms.txt`` list.
 
         Args:
             start: One absolute http(s) URL, or several, each a site.
-            options: How far to go, as for `crawl`, with a ``limit`` of 5,000 URLs and a ``depth`` of 1. If that is
-                larger, the pages on the way are read.
+            options: As for `crawl`; the ``limit`` is 5,000 URLs, and the ``depth`` 1. With a larger one, the pages on
+                the way are read.
 
         Raises:
             InvalidOption: An option is wrong.

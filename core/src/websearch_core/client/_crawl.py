@@ -1,10 +1,10 @@
-"""Crawl sites: the frontier, which says what to read next and does no I/O, and what has it read."""
+"""Crawl sites: what to read next, which needs no I/O, and the stream of pages that it feeds."""
 
 from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import aclosing, closing, suppress
+from contextlib import aclosing, closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
@@ -76,40 +76,108 @@ class _Place:
         return not is_trap and self.holds(url)
 
 
-class Frontier:
-    """What a crawl has yet to read, breadth first.
+class Crawl:
+    """A crawl, or a map, with the options of `WebSearch.crawl`.
 
-    *find_known* returns the page at a URL if it was read before: then only its links are followed. For a map, pages are
-    not read that are *only_urls*: those that are as far away as may be.
+    Args:
+        only_urls: Do not read pages that are as far away as may be: `found` has their URLs.
+        find_known: Returns the page at a URL if it was read before: then only its links are followed. Not for starts.
     """
 
-    def __init__(self, find_known: Callable[[str], Page | None], *, only_urls: bool) -> None:
+    def __init__(
+        self,
+        web: WebSearch,
+        starts: str | Iterable[str],
+        options: Mapping[str, Any],
+        *,
+        only_urls: bool = False,
+        find_known: Callable[[str], Page | None] = lambda _: None,
+    ) -> None:
+        usual = {"limit": 5_000, "depth": 1} if only_urls else {"limit": 200, "depth": 10}
+        part = {**usual, "scope": "path", "sitemaps": True, "concurrency": 32, "links": "keep"}
+        part |= {name: value for name, value in options.items() if value is not None}
+        for name, least in (("limit", 1), ("depth", 0), ("concurrency", 1)):
+            check_number(name, part[name], least, InvalidOption)
+        for name, words in (("scope", get_args(Scope)), ("links", ("keep",))):  # a crawl follows links
+            if part[name] not in words:
+                raise InvalidOption(f"{name}: must be {' or '.join(words)} for a crawl, not {part[name]!r}")
+        far: dict[str, Any] = {name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")}
+        urls: list[str] = [starts] if isinstance(starts, str) else list(check_urls(starts))
+        self._sites = [Site(_normalize(strip_fragment(url)), **far) for url in urls]
+        self._web, self._concurrency, self._part = web, part.pop("concurrency"), part
+        self._only_urls, self._find_known = only_urls, find_known
+        self._reader: Any = _put_robots(web.reader, Started(Robots()))
+        self._robots: list[Any] = [one for one in parts(self._reader) if hasattr(one, "files")]
         self.found: list[str] = []
         self.left = 0  # pages that were found, and are beyond the limit
-        self._find_known, self._only_urls = find_known, only_urls
         self._waiting: deque[tuple[_Place, str, int | None]] = deque()  # with the links from the start; None for lists
         self._under_way: dict[str, tuple[_Place, int | None]] = {}
         self._seen: set[str] = set()
         self._read: dict[str, int] = {}  # by what identifies a page: a hash of it
 
-    def add(self, site: Site, mapped: Iterable[str] = ()) -> None:
-        """Add a site, and what a service has *mapped* of it."""
-        place = _Place(site)
-        self._add(place, site.url, 0)
-        for url in filter(is_web_url, mapped):
-            self._add(place, _normalize(url), 1)
+    def rows(self) -> Generator[tuple[str, Answer]]:
+        """Yield each page, or its error, when it was read. Closing the generator ends what is under way."""
+        with closing(iterate(self._web, self._pull(), self._start)) as answers:
+            for url, answer in answers:
+                if (row := self._settle(url, answer)) is not None:
+                    yield url, row
 
-    def pull(self) -> Iterator[Any]:
+    async def arows(self) -> AsyncGenerator[tuple[str, Answer]]:
+        """Do the same as `rows` on the running event loop."""
+        async with aclosing(aiterate(self._web, self._pull(), self._start)) as answers:
+            async for url, answer in answers:
+                if (row := self._settle(url, answer)) is not None:
+                    yield url, row
+
+    def list_urls(self, rows: Iterable[tuple[str, Answer]]) -> list[str]:
+        """Return the URLs of a map, whose *rows* are what was read for it; raise an error if that was nothing."""
+        answers = [answer for _, answer in rows]
+        if answers and not any(isinstance(answer, Page) for answer in answers):
+            raise cast("WebSearchError", answers[0])
+        return self.found
+
+    def _start(self) -> Flow[Stream[Page]]:
+        services: list[Any] = [reader for reader in leaves(self._reader) if hasattr(reader, "map")]
+        for site in self._sites:
+            place, mapped = _Place(site), ()
+            if services and site.sitemaps and site.depth:  # it knows the sitemaps, too
+                mapped, place.site = (yield from self._map(services[0], site)), site._replace(sitemaps=False)
+            self._add(place, site.url, 1 if mapped and self._only_urls else 0)
+            for url in filter(is_web_url, mapped):
+                self._add(place, _normalize(url), 1)
+        calls, part = self._web._calls, cast("Any", self._part)  # noqa: SLF001 - part of it
+        calls = replace(calls, reader=self._reader, page_reader=self._reader)
+        with scope(choices=Choices(menus=True)):
+            return (yield from calls.stream_reads(part, self._concurrency, in_order=False, give_up_after=3))
+
+    def _map(self, service: Any, site: Site) -> Flow[tuple[str, ...]]:
+        """Have a service list the pages of a site, within the budget."""
+        self._web.settings.domains.check(site.url)
+        do: Any = partial(service.map, site)
+        for budget in [one for one in parts(self._reader) if hasattr(one, "charge")]:
+            do = partial(budget.charge, "read", 1, do, lambda page: [page])
+        with time_limit(_LONGEST):
+            page: Page = yield from contain_bugs(do, service.name)
+        return page.links
+
+    def _pull(self) -> Iterator[Any]:
         """Yield each URL to read, or `NOT_NOW` while that depends on answers which have yet to come."""
         while (url := self._take()) is not None or self._under_way:
             yield url or NOT_NOW
 
-    def is_start(self, url: str) -> bool:
-        """Return whether *url*, which is under way, is where a site begins."""
-        return self._under_way[url][1] == 0
+    def _take(self) -> str | None:
+        while self._waiting:
+            place, url, depth = self._waiting.popleft()
+            if depth is None and place.counts["pages"] >= place.site.limit:  # it would only add to what is too much
+                continue
+            self._under_way[url] = place, depth
+            if not depth or (page := self._find_known(url)) is None:
+                return url
+            self._settle(url, page)
+        return None
 
-    def settle(self, url: str, answer: Answer, sitemaps: Iterable[str] = ()) -> Answer | None:
-        """Follow the links of what was read, and the *sitemaps* of a start; return what to report, if anything."""
+    def _settle(self, url: str, answer: Answer) -> Answer | None:
+        """Follow the links of what was read; return what to report of it, if anything."""
         place, depth = self._under_way.pop(url)
         if isinstance(answer, WebSearchError):
             return None if depth is None else answer
@@ -128,22 +196,11 @@ class Frontier:
         for link in filter(is_web_url, answer.links):
             self._add(place, _normalize(link), (depth or 0) + 1)
         if depth == 0 and place.site.sitemaps and place.site.depth:
+            named = [one for robots in self._robots for one in robots.files.find_sitemaps(there)]
             folder = place.site._replace(url=there).folder
-            for one in (*(sitemaps or ["/sitemap.xml"]), "/llms.txt", f"{folder}llms.txt"):
+            for one in (*(named or ["/sitemap.xml"]), "/llms.txt", f"{folder}llms.txt"):
                 self._add_list(place, urljoin(there, one))
         return None if depth is None else answer
-
-    def _take(self) -> str | None:
-        """Return the next URL to read; None if there is none now."""
-        while self._waiting:
-            place, url, depth = self._waiting.popleft()
-            if depth is None and place.counts["pages"] >= place.site.limit:  # it would only add to what is too much
-                continue
-            self._under_way[url] = place, depth
-            if not depth or (page := self._find_known(url)) is None:
-                return url
-            self.settle(url, page)
-        return None
 
     def _add(self, place: _Place, url: str, depth: int) -> None:
         key = _identify(url)
@@ -177,100 +234,6 @@ def _normalize(url: str) -> str:
 def _identify(url: str) -> str:
     """Return what is the same for all URLs of a page, as far as that can be known without reading it."""
     return find_page(_SESSION.sub("", url))
-
-
-class Crawl:
-    """A crawl, or a map, with the options of `WebSearch.crawl`; *find_known* is as for `Frontier`; starts are new."""
-
-    def __init__(
-        self,
-        web: WebSearch,
-        starts: str | Iterable[str],
-        options: Mapping[str, Any],
-        *,
-        only_urls: bool = False,
-        find_known: Callable[[str], Page | None] = lambda _: None,
-    ) -> None:
-        usual = {"limit": 5_000, "depth": 1} if only_urls else {"limit": 200, "depth": 10}
-        part = {**usual, "scope": "path", "sitemaps": True, "concurrency": 32, "links": "keep"}
-        part |= {name: value for name, value in options.items() if value is not None}
-        for name, least in (("limit", 1), ("depth", 0), ("concurrency", 1)):
-            check_number(name, part[name], least, InvalidOption)
-        for name, words in (("scope", get_args(Scope)), ("links", ("keep",))):  # a crawl follows links
-            if part[name] not in words:
-                raise InvalidOption(f"{name}: must be {' or '.join(words)} for a crawl, not {part[name]!r}")
-        far: dict[str, Any] = {name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")}
-        urls: list[str] = [starts] if isinstance(starts, str) else list(check_urls(starts))
-        self._web, self._concurrency, self._part = web, part.pop("concurrency"), part
-        self._sites = [Site(_normalize(strip_fragment(url)), **far) for url in urls]
-        self._reader: Any = _put_robots(web.reader, Started(Robots()))
-        self.frontier = Frontier(find_known, only_urls=only_urls)
-
-    def rows(self) -> Generator[tuple[str, Answer]]:
-        """Yield each page, or its error, when it was read. Closing the generator ends what is under way."""
-        with closing(iterate(self._web, self.frontier.pull(), self._start)) as answers:
-            for url, answer in answers:
-                if (row := self._web.run(self._settle(url, answer))) is not None:
-                    yield url, row
-
-    async def arows(self) -> AsyncGenerator[tuple[str, Answer]]:
-        """Do the same as `rows` on the running event loop."""
-        async with aclosing(aiterate(self._web, self.frontier.pull(), self._start)) as answers:
-            async for url, answer in answers:
-                if (row := await self._web.arun(self._settle(url, answer))) is not None:
-                    yield url, row
-
-    def list_urls(self, rows: Iterable[tuple[str, Answer]]) -> list[str]:
-        """Return the URLs of a map, whose *rows* are what was read for it; raise an error if that was nothing."""
-        answers = [answer for _, answer in rows]
-        errors = [answer for answer in answers if isinstance(answer, WebSearchError)]
-        if errors and len(errors) == len(answers):
-            raise errors[0]
-        return self.frontier.found
-
-    def _start(self) -> Flow[Stream[Page]]:
-        service: Any = next(iter(readers)) if len(readers := leaves(self._reader)) == 1 else None
-        for site in self._sites:
-            mapped: tuple[str, ...] = ()
-            if hasattr(service, "map") and site.depth and site.sitemaps:
-                mapped, site = (yield from self._map(service, site)), site._replace(sitemaps=False)
-            self.frontier.add(site, mapped)
-        calls, part = self._web._calls, cast("Any", self._part)  # noqa: SLF001 - part of it
-        calls = replace(calls, reader=self._reader, page_reader=self._reader)
-        with scope(choices=Choices(menus=True)):
-            return (yield from calls.stream_reads(part, self._concurrency, in_order=False, give_up_after=3))
-
-    def _map(self, service: Any, site: Site) -> Flow[tuple[str, ...]]:
-        """Have a service list the pages of a site, within the budget."""
-        self._web.settings.domains.check(site.url)
-        do: Any = partial(service.map, site)
-        for budget in [one for one in parts(self._reader) if hasattr(one, "charge")]:
-            do = partial(budget.charge, "read", 1, do, lambda page: [page])
-        with time_limit(_LONGEST):
-            page: Page = yield from contain_bugs(do, service.name)
-        return page.links
-
-    def _settle(self, url: str, answer: Answer) -> Flow[Answer | None]:
-        sitemaps: tuple[str, ...] = ()
-        robots: Any = next((part for part in parts(self._reader) if rank_of(part) == Rank.ROBOTS), None)
-        if isinstance(answer, Page) and self.frontier.is_start(url) and hasattr(robots, "files"):
-            with suppress(WebSearchError):
-                sitemaps = (yield from robots.files.find(answer.final_url or url)).sitemaps
-        return self.frontier.settle(url, answer, sitemaps)
-
-    def _have_crawled(self, service: Any, site: Site) -> Flow[list[str]]:
-        """Have a service read a site, within the budget, and return the URLs of what it found."""
-        crawl: Any = partial(service.crawl, site)
-        for budget in [one for one in parts(self._web.reader) if hasattr(one, "charge")]:
-            crawl = partial(budget.charge, "read", 1 if site.only_urls else site.limit, crawl, _list_pages)
-        try:
-            self._web.settings.domains.check(site.url)
-            with time_limit(_LONGEST):
-                found: dict[str, Answer] = yield from contain_bugs(crawl, service.name)
-        except WebSearchError as error:
-            found = {site.url: error}
-        self._found |= {_normalize(url): answer for url, answer in found.items()}
-        return list(found)
 
 
 def _put_robots(provider: Provider, robots: Started) -> Provider:

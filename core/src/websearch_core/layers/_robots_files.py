@@ -136,6 +136,12 @@ class RobotsFiles:
         rules: Rules = shared.value
         return rules
 
+    def find_sitemaps(self, url: str) -> tuple[str, ...]:
+        """Return the sitemaps that the robots.txt of the site of *url* names, if that is kept."""
+        site = find_origin(url)
+        with self._lock:
+            return next((kept.rules.sitemaps for (_, of), kept in self._kept.items() if of == site), ())
+
     def _perform(self, effect: Request | Call) -> Flow[Any]:
         if isinstance(effect, Request) and effect.guarded and not isinstance(effect, Auxiliary):
             delay = yield from hold(effect, self.check(effect.url, effect.headers))

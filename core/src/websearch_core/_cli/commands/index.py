@@ -82,7 +82,7 @@ def _add(
         crawl = Crawl(web, place, {"limit": max_pages, "scope": "host", "max_length": sys.maxsize})
         with closing(crawl.rows()) as rows:
             report: Report = local.index.add_pages(_check_start(rows), report_step)
-        return dataclasses.replace(report, left=crawl.frontier.left)
+        return dataclasses.replace(report, left=crawl.left)
 
 
 def _check_start(rows: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
