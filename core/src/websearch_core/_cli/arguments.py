@@ -47,6 +47,21 @@ Internal = Annotated[
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the service even if the cache has an answer")]
 Robots = Annotated[bool, typer.Option("--robots", help="Read only what the robots.txt of the page's site allows")]
+Input = Annotated[
+    str | None,
+    typer.Option("--input", "-i", metavar="FILE", help="Take each line of a file instead; - is standard input"),
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write a line of JSON for each, as it is ready, and go on there the next time; a folder/ is for Markdown, "
+        "- for standard output",
+    ),
+]
+Refresh = Annotated[bool, typer.Option("--refresh", help="Ask again for what the output has, and say what changed")]
 ProviderOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -60,9 +75,9 @@ ProviderOption = Annotated[
 
 @contextmanager
 def open_web(
-    doing: str, options: Mapping[str, Mapping[str, Any]], *, no_cache: bool, **arguments: Any
+    doing: str | None, options: Mapping[str, Mapping[str, Any]], *, no_cache: bool, **arguments: Any
 ) -> Iterator[WebSearch]:
-    """Make the `WebSearch` of a command, with *options* of its providers, and show progress in what it is *doing*.
+    """Make the `WebSearch` of a command, with *options* of its providers, and show that it is *doing* something.
 
     Raise `ConfigurationError` if an argument is wrong, or a provider with options is not used.
     """
@@ -70,7 +85,8 @@ def open_web(
     from ..client import WebSearch
     from ..settings import Settings
 
-    with WebSearch(settings=Settings.load(providers=options), **arguments) as web, show_progress(doing):
+    progress = show_progress(doing) if doing else nullcontext()
+    with WebSearch(settings=Settings.load(providers=options), **arguments) as web, progress:
         used = {leaf.name for chain in (web.provider, web.reader) for leaf in layers.leaves(chain)}
         for name in options.keys() - used:
             raise ConfigurationError(
@@ -79,6 +95,15 @@ def open_web(
             )
         with layers.no_cache() if no_cache else nullcontext():
             yield web
+
+
+def check_list(source: str | None, given: list[str] | None, output: str | None, *, refresh: bool) -> str | list[str]:
+    """Return where the items of a list are: in the file of ``--input``, or *given* as arguments."""
+    if bool(source) == bool(given):
+        raise ConfigurationError("give arguments, or the file of a list with --input" + " and not both" * bool(source))
+    if refresh and output in {None, "-"}:
+        raise ConfigurationError("--refresh: also name the output of an earlier run, with --output")
+    return source or given or []
 
 
 def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:

@@ -57,8 +57,8 @@ class Rows:
 
     def skip(self, item: str) -> bool:
         """Return whether *item* has its row from an earlier run; if it is listed twice, it has two."""
-        is_done = self._done[_digest(item)] > 0
-        self._done[_digest(item)] -= is_done
+        if is_done := self._done[_digest(item)] > 0:
+            self._done[_digest(item)] -= 1
         return is_done
 
     def find(self, item: str) -> dict[str, Any] | None:
@@ -74,7 +74,8 @@ class Rows:
     def add(self, item: str, answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
         """Write the row of *item*, and return it. Its ``changed`` says what is new to the old rows."""
         row = {self._key: item, **_describe(answer)}
-        before = (self.old and self.old.find(item) or {}).get("hash")
+        old = self.old.find(item) if self.old else None
+        before = old.get("hash") if old else None
         row["changed"] = "new" if before is None else "same" if before == row.get("hash") else "changed"
         if self.folder is not None and isinstance(answer, Page):
             row["file"] = self._write_text(self.folder, row)
@@ -116,7 +117,8 @@ class Rows:
     def _write_text(self, folder: Path, row: Mapping[str, Any]) -> str:
         """Write the text of a page into a file, whole or not at all, and return its name."""
         page = identify(row["url"])
-        name = f"{re.sub(r'[^\w.]+', '-', page.partition('://')[2])[:80].strip('-.')}-{_digest(page):016x}.md"
+        words = re.sub(r"[^\w.]+", "-", page.partition("://")[2])[:80].strip("-.")
+        name = f"{words}-{_digest(page):016x}.md"
         facts = "".join(f"{fact}: {json.dumps(row[fact], ensure_ascii=False)}\n" for fact in _FACTS)
         part = folder / f".{name}.part"
         part.write_text(f"---\n{facts}---\n\n{row['content']}\n", "utf-8", "backslashreplace")

@@ -4,6 +4,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-_AHEAD = 16  # pages that a loader reads together: twice as many as are read at a time
 # Other pages would fail, too.
 _FOR_ALL = (errors.AuthenticationError, errors.BudgetExceeded, errors.ConfigurationError, errors.QuotaExhausted)
 _NO_WORD = "the page contains no word of the query: this is its beginning"
@@ -144,7 +144,7 @@ class Passages:
 
 @dataclass(frozen=True)
 class Loading:
-    """Loads pages as documents, 16 at a time, when they are requested.
+    """Loads pages as documents, some ahead of those that were requested.
 
     Args:
         web: The `WebSearch` to read with.
@@ -177,23 +177,24 @@ class Loading:
             InvalidOption: It is neither.
             WebSearchError: As *on_error* says.
         """
-        for some in _split(list_urls(urls)):
-            yield from self._finish(self.web.read_many(some, **_with_limit(self.read_options)))
+        for _, page in self.web.iter_read(list_urls(urls), in_order=True, **_with_limit(self.read_options)):
+            yield from self._make(page)
 
     async def aload(self, urls: str | Sequence[str]) -> AsyncIterator[PlainDocument]:
         """Do the same as `load` on the running event loop."""
-        for some in _split(list_urls(urls)):
-            for document in self._finish(await self.web.aread_many(some, **_with_limit(self.read_options))):
-                yield document
+        part = _with_limit(self.read_options)
+        async with aclosing(self.web.aiter_read(list_urls(urls), in_order=True, **part)) as pages:
+            async for _, page in pages:
+                for document in self._make(page):
+                    yield document
 
-    def _finish(self, pages: Sequence[Page | WebSearchError]) -> Iterator[PlainDocument]:
-        for page in pages:
-            if not isinstance(page, WebSearchError):
-                yield make_document(page=page)
-            elif self.on_error == "raise" or isinstance(page, _FOR_ALL):
-                raise page
-            else:
-                _log.warning("left out a page: %s", page)
+    def _make(self, page: Page | WebSearchError) -> Iterator[PlainDocument]:
+        if not isinstance(page, WebSearchError):
+            yield make_document(page=page)
+        elif self.on_error == "raise" or isinstance(page, _FOR_ALL):
+            raise page
+        else:
+            _log.warning("left out a page: %s", page)
 
 
 def _with_limit(options: ReadOptions | Mapping[str, Any] | None, max_length: int = sys.maxsize) -> ReadOptions:
@@ -204,9 +205,4 @@ def _with_limit(options: ReadOptions | Mapping[str, Any] | None, max_length: int
 
 def list_urls(urls: str | Sequence[str]) -> list[str]:
     """Return one URL, or several, as a list; raise `InvalidOption` if it is neither."""
-    return [urls] if isinstance(urls, str) else check_urls(urls)
-
-
-def _split(urls: list[str]) -> Iterator[list[str]]:
-    """Yield the URLs in parts that are read together."""
-    return (urls[start : start + _AHEAD] for start in range(0, len(urls), _AHEAD))
+    return [urls] if isinstance(urls, str) else list(check_urls(urls))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
@@ -12,7 +13,21 @@ import typer
 
 from ..._text.choices import Responses
 from ...errors import ConfigurationError, InvalidOption, WebSearchError
-from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, list_words, open_web, parse_options
+from ..arguments import (
+    Form,
+    Input,
+    Internal,
+    NoCache,
+    Output,
+    ProviderOption,
+    Refresh,
+    Robots,
+    Timeout,
+    check_list,
+    list_words,
+    open_web,
+    parse_options,
+)  # fmt: skip
 from ..completion import complete_reader
 from ..output import print_pages, report_errors
 
@@ -27,9 +42,12 @@ _STDIN = "file:///dev/stdin"
 def read(
     *,
     places: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="PAGE", help="URLs, files, or - for one document from standard input; several at once"),
-    ],
+    ] = None,
+    source: Input = None,
+    output: Output = None,
+    refresh: Refresh = False,
     reader: Annotated[
         str | None,
         typer.Option(
@@ -92,7 +110,8 @@ def read(
 ) -> None:
     """Read pages of the web, or files."""
     with report_errors(form):
-        targets = [_find_target(place) for place in places]
+        items = check_list(source, places, output, refresh=refresh)
+        targets = [] if source or output else [_find_target(place) for place in items]
         given = parse_options(option)
         if base_url and (not reader or "," in reader):
             raise ConfigurationError("--base-url: also name the one reader that it is for, with --reader")
@@ -103,7 +122,13 @@ def read(
         part = {"max_length": max_length, "max_tokens": max_tokens, "offset": offset, "query": query, "find": find}
         part |= {"outline": outline, "comments": comments, "reviews": reviews, "transcripts": transcripts}
         arguments = {"reader": reader, "internal": internal, "timeout": timeout, "robots": robots or None}
-        with open_web("Reading", given, no_cache=no_cache, **arguments) as web:
+        with open_web("Reading" if targets else None, given, no_cache=no_cache, **arguments) as web:
+            if not targets:
+                from ..lists import write_rows
+
+                part["max_length"] = max_length or (None if max_tokens else sys.maxsize)
+                write_rows(partial(web.aiter_read, **part), items, output, refresh=refresh)
+                return
             pages = _read_all(web, web if reader else _open_files(web), targets, part)
     print_pages(pages, form)
 

@@ -1,20 +1,38 @@
 """``websearch search``."""
 
 from __future__ import annotations
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from ..._text.choices import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
-from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, list_words, open_web, parse_options
+from ..arguments import (
+    Form,
+    Input,
+    Internal,
+    NoCache,
+    Output,
+    ProviderOption,
+    Refresh,
+    Robots,
+    Timeout,
+    check_list,
+    list_words,
+    open_web,
+    parse_options,
+)  # fmt: skip
 from ..completion import complete_provider, complete_reader, complete_time_range
 from ..output import print_response, report_errors
 
 
 def search(
     *,
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The words to search for")],
+    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="The words to search for")] = None,
+    source: Input = None,
+    output: Output = None,
+    refresh: Refresh = False,
     provider: Annotated[
         str | None,
         typer.Option(
@@ -100,13 +118,19 @@ def search(
         "page": None if page == 1 else page,
     }
     with report_errors(form):
-        text = " ".join(query)
+        items = check_list(source, [" ".join(query)] if query else None, output, refresh=refresh)
         if (reader or robots) and not read_top:
             which = "--reader" if reader else "--robots"
             raise ConfigurationError(f"{which}: also say how many results to read, with --read-top")
         given = parse_options(option)
         arguments: dict[str, Any] = {"provider": provider, "reader": reader, "base_url": base_url, "internal": internal}
         arguments |= {"timeout": timeout, "robots": robots or None}
-        with open_web("Searching", given, no_cache=no_cache, **arguments) as web:
-            response = web.search(text, read_top=read_top, **options)
+        is_list = bool(source or output)
+        with open_web(None if is_list else "Searching", given, no_cache=no_cache, **arguments) as web:
+            if is_list:
+                from ..lists import write_rows
+
+                ask = partial(web.aiter_search, read_top=read_top, **options)
+                return write_rows(ask, items, output, key="query", refresh=refresh)
+            response = web.search(items[0], read_top=read_top, **options)
         print_response(response, form)
