@@ -1,8 +1,8 @@
 """A document loader for web pages."""
 
 from __future__ import annotations
-from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
@@ -38,6 +38,8 @@ class WebPageLoader(BaseLoader):
         web: The `WebSearch` to read with; or pass its arguments instead, such as ``internal`` for your own network.
         read_options: The options of each page, such as ``{"max_length": 8_000}``. By default, pages are whole. The
             metadata of a longer page has ``truncated``.
+        crawl: Load the pages of the sites that begin at *urls*: True, or options of `WebSearch.crawl`, such as
+            ``{"limit": 500}``. Then write ``on_error="skip"``, too: few sites have no broken link.
         on_error: What to do about a page that cannot be read: ``raise`` its error, or ``skip`` the page, and log a
             warning with its URL. A wrong key, a used-up budget and the like are raised in either case.
 
@@ -52,15 +54,16 @@ class WebPageLoader(BaseLoader):
         *,
         web: WebSearch | None = None,
         read_options: ReadOptions | None = None,
+        crawl: Mapping[str, Any] | bool = False,
         on_error: OnError = "raise",
         **arguments: Unpack[CommonArguments],
     ) -> None:
         for name in _OF_OTHERS.keys() & arguments:
             raise ConfigurationError(f"{name}: {_OF_OTHERS[name]}")
         self.urls: list[str] = list_urls(urls)
-        arguments, _ = split_arguments(arguments, ["read_options", "on_error"])
+        arguments, _ = split_arguments(arguments, ["read_options", "crawl", "on_error"])
         self.web: WebSearch = WebSearch.resolve(web, arguments)
-        self._loading = Loading(self.web, read_options, on_error)
+        self._loading = Loading(self.web, read_options, on_error, crawl)
 
     def lazy_load(self) -> Iterator[Document]:
         """Read the pages when they are requested, 16 at a time.

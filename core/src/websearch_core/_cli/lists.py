@@ -24,7 +24,7 @@ _FOR_ALL = (AuthenticationError, BudgetExceeded, ConfigurationError, QuotaExhaus
 
 
 def write_rows(
-    ask: Callable[[AsyncIterable[str]], AsyncGenerator[tuple[str, Any]]],
+    ask: Callable[[AsyncIterable[str], Rows], AsyncGenerator[tuple[str, Any]]],
     items: str | Sequence[str],
     output: str | None,
     *,
@@ -34,7 +34,7 @@ def write_rows(
     """Write a row to *output* for each of *items* as it is answered; exit with the code of the first error.
 
     Args:
-        ask: Yields items with their answers.
+        ask: Yields items with their answers; it gets the rows that are there, too.
         items: The lines of a file, ``-`` for standard input; or a list of them.
         output: The output of `Rows`; by default standard output.
         key: The field of a row that has the item.
@@ -58,7 +58,7 @@ def write_rows(
                         yield item
 
         async def write() -> None:
-            async with aclosing(ask(pick())) as answers:
+            async with aclosing(ask(pick(), rows)) as answers:
                 async for item, answer in answers:
                     if isinstance(answer, _FOR_ALL):
                         raise answer

@@ -94,7 +94,7 @@ class Crawl:
         find_known: Callable[[str], Page | None] = lambda _: None,
     ) -> None:
         usual = {"limit": 5_000, "depth": 1} if only_urls else {"limit": 200, "depth": 10}
-        part = {**usual, "scope": "path", "sitemaps": True, "concurrency": 32, "links": "keep"}
+        part: dict[str, Any] = {**usual, "scope": "path", "sitemaps": True, "concurrency": 32, "links": "keep"}
         part |= {name: value for name, value in options.items() if value is not None}
         for name, least in (("limit", 1), ("depth", 0), ("concurrency", 1)):
             check_number(name, part[name], least, InvalidOption)
@@ -104,7 +104,7 @@ class Crawl:
         far: dict[str, Any] = {name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")}
         urls: list[str] = [starts] if isinstance(starts, str) else list(check_urls(starts))
         self._sites = [Site(_normalize(strip_fragment(url)), **far) for url in urls]
-        self._web, self._concurrency, self._part = web, part.pop("concurrency"), part
+        self._web, self._part = web, part
         self._only_urls, self._find_known = only_urls, find_known
         self._reader: Any = _put_robots(web.reader, Started(Robots()))
         self._robots: list[Any] = [one for one in parts(self._reader) if hasattr(one, "files")]
@@ -139,16 +139,16 @@ class Crawl:
     def _start(self) -> Flow[Stream[Page]]:
         services: list[Any] = [reader for reader in leaves(self._reader) if hasattr(reader, "map")]
         for site in self._sites:
-            place, mapped = _Place(site), ()
+            place, mapped = _Place(site), tuple[str, ...]()
             if services and site.sitemaps and site.depth:  # it knows the sitemaps, too
                 mapped, place.site = (yield from self._map(services[0], site)), site._replace(sitemaps=False)
             self._add(place, site.url, 1 if mapped and self._only_urls else 0)
             for url in filter(is_web_url, mapped):
                 self._add(place, _normalize(url), 1)
-        calls, part = self._web._calls, cast("Any", self._part)  # noqa: SLF001 - part of it
-        calls = replace(calls, reader=self._reader, page_reader=self._reader)
+        calls = replace(self._web._calls, reader=self._reader, page_reader=self._reader)  # noqa: SLF001 - part of it
+        part: Any = {name: value for name, value in self._part.items() if name != "concurrency"}
         with scope(choices=Choices(menus=True)):
-            return (yield from calls.stream_reads(part, self._concurrency, in_order=False, give_up_after=3))
+            return (yield from calls.stream_reads(part, self._part["concurrency"], in_order=False, give_up_after=3))
 
     def _map(self, service: Any, site: Site) -> Flow[tuple[str, ...]]:
         """Have a service list the pages of a site, within the budget."""
