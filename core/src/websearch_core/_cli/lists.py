@@ -5,7 +5,7 @@ import asyncio
 import io
 import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from time import monotonic
@@ -24,21 +24,23 @@ _FOR_ALL = (AuthenticationError, BudgetExceeded, ConfigurationError, QuotaExhaus
 
 
 def write_rows(
-    ask: Callable[[AsyncIterable[str], Rows], AsyncGenerator[tuple[str, Any]]],
+    ask: Callable[[Any], AsyncGenerator[tuple[str, Any]]],
     items: str | Sequence[str],
     output: str | None,
     *,
     key: str = "url",
     refresh: bool = False,
+    gets_rows: bool = False,
 ) -> None:
     """Write a row to *output* for each of *items* as it is answered; exit with the code of the first error.
 
     Args:
-        ask: Yields items with their answers; it gets the rows that are there, too.
+        ask: Yields items with their answers.
         items: The lines of a file, ``-`` for standard input; or a list of them.
         output: The output of `Rows`; by default standard output.
         key: The field of a row that has the item.
         refresh: As for `Rows`.
+        gets_rows: Whether *ask* finds its own items, and gets the `Rows` instead.
     """
     total = None if items == "-" else sum(1 for _ in _find_lines(_open(items)))
     lines, output = _open(items), output or "-"
@@ -58,7 +60,7 @@ def write_rows(
                         yield item
 
         async def write() -> None:
-            async with aclosing(ask(pick(), rows)) as answers:
+            async with aclosing(ask(rows if gets_rows else pick())) as answers:
                 async for item, answer in answers:
                     if isinstance(answer, _FOR_ALL):
                         raise answer

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Answer: TypeAlias = Page | WebSearchError
 
-_LONGEST = 7_200.0  # seconds for what a service does with a site
+_LONGEST = 300.0  # seconds for a service to map a site
 _MAX_LENGTH = 1_000  # characters of a URL
 _MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
 _MAX_QUERIES = 500  # of one path: a calendar has a page for every day
@@ -77,11 +77,9 @@ class _Place:
 
 
 class Crawl:
-    """A crawl, or a map, with the options of `WebSearch.crawl`.
+    """A crawl, or a map, which *only* lists *URLs*, with the options of `WebSearch.crawl`.
 
-    Args:
-        only_urls: Do not read pages that are as far away as may be: `found` has their URLs.
-        find_known: Returns the page at a URL if it was read before: then only its links are followed. Not for starts.
+    Of a page that *find_known* returns, other than a start, the links are followed, and it is not read again.
     """
 
     def __init__(
@@ -137,28 +135,24 @@ class Crawl:
         return self.found
 
     def _start(self) -> Flow[Stream[Page]]:
-        services: list[Any] = [reader for reader in leaves(self._reader) if hasattr(reader, "map")]
+        service: Any = next((reader for reader in leaves(self._reader) if hasattr(reader, "map")), None)
         for site in self._sites:
-            place, mapped = _Place(site), tuple[str, ...]()
-            if services and site.sitemaps and site.depth:  # it knows the sitemaps, too
-                mapped, place.site = (yield from self._map(services[0], site)), site._replace(sitemaps=False)
-            self._add(place, site.url, 1 if mapped and self._only_urls else 0)
-            for url in filter(is_web_url, mapped):
+            place, mapped = _Place(site), Page(url=site.url)
+            if service and site.sitemaps and site.depth:  # it knows the sitemaps, too
+                place.site = site._replace(sitemaps=False)
+                self._web.settings.domains.check(site.url)
+                do: Any = partial(service.map, site)
+                for budget in [one for one in parts(self._reader) if hasattr(one, "charge")]:
+                    do = partial(budget.charge, "read", 1, do, lambda page: [page])
+                with time_limit(_LONGEST):
+                    mapped = yield from contain_bugs(do, service.name)
+            self._add(place, site.url, 1 if mapped.links and self._only_urls else 0)
+            for url in filter(is_web_url, mapped.links):
                 self._add(place, _normalize(url), 1)
         calls = replace(self._web._calls, reader=self._reader, page_reader=self._reader)  # noqa: SLF001 - part of it
         part: Any = {name: value for name, value in self._part.items() if name != "concurrency"}
         with scope(choices=Choices(menus=True)):
             return (yield from calls.stream_reads(part, self._part["concurrency"], in_order=False, give_up_after=3))
-
-    def _map(self, service: Any, site: Site) -> Flow[tuple[str, ...]]:
-        """Have a service list the pages of a site, within the budget."""
-        self._web.settings.domains.check(site.url)
-        do: Any = partial(service.map, site)
-        for budget in [one for one in parts(self._reader) if hasattr(one, "charge")]:
-            do = partial(budget.charge, "read", 1, do, lambda page: [page])
-        with time_limit(_LONGEST):
-            page: Page = yield from contain_bugs(do, service.name)
-        return page.links
 
     def _pull(self) -> Iterator[Any]:
         """Yield each URL to read, or `NOT_NOW` while that depends on answers which have yet to come."""

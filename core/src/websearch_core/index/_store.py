@@ -150,13 +150,9 @@ class Index:
     def add_pages(
         self, pages: Iterable[tuple[str, Page | WebSearchError]], tell: Callable[[str], None] = lambda _: None
     ) -> Report:
-        """Add pages as `WebSearch.crawl` yields them, which must be whole: ``max_length=sys.maxsize``.
+        """Add pages as `WebSearch.crawl` yields them, whole (``max_length=sys.maxsize``); remove those that are gone.
 
-        A page that no longer exists is removed. What cannot be read otherwise is left as it is, and reported.
-
-        Args:
-            pages: URLs with their pages, or their errors.
-            tell: Called with the URL of each page that has been added.
+        What cannot be read otherwise is left as it is, and reported. *tell* is called with the URL of each page added.
         """
         changed = removed = 0
         kept, skipped = set[str](), list[SkippedFile]()

@@ -103,9 +103,7 @@ class _BudgetProvider(ProviderWrapper[Budget]):
 
         return (yield from self.charge("read", len(urls), partial(super().read_many, urls), pages))
 
-    def charge(
-        self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]
-    ) -> Flow[T]:
+    def charge(self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]) -> Flow[T]:
         """Run a flow, and charge for it: *count* results or pages at first, and in the end what it says it cost."""
         meter = _Meter(self, self._estimate(verb, count), current_call().account, _today())
         try:

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 __all__ = [
     "FREE", "BaseUrl", "Env", "Flow", "FoundFile", "Image", "Key", "Limits", "Page", "PageReader", "Price", "Provider",
     "Request", "Response", "SearchProvider", "SearchQuery", "SearchResponse", "SearchResult", "Service", "Site",
-    "as_number", "as_object", "as_objects", "as_text", "check_options", "check_response", "check_text", "codes", "collect_pages",
-    "date_range", "decode", "drop_none", "error_for", "find_country", "find_language", "follow_pages", "from_function",
-    "is_vendor", "page_error", "parse_date", "parse_images", "parse_page", "parse_pages", "parse_results",
-    "parse_usage", "post_json", "provider", "time_left", "with_extra", "with_sites",
+    "as_number", "as_object", "as_objects", "as_text", "check_options", "check_response", "check_text", "codes",
+    "collect_pages", "date_range", "decode", "drop_none", "error_for", "find_country", "find_language", "follow_pages",
+    "from_function", "is_vendor", "page_error", "parse_date", "parse_images", "parse_page", "parse_pages",
+    "parse_results", "parse_usage", "post_json", "provider", "time_left", "with_extra", "with_sites",
 ]  # fmt: skip
 
 _HOMES = (

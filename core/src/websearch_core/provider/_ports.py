@@ -6,11 +6,11 @@ values of ``topic`` that it supports besides ``general``; ``emulated``, those of
 parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
 knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; ``opens_pages = True`` for a reader that fetches
 pages itself; ``helps_after``, the errors of the readers before it in a chain after which it is worth asking, if not
-after all; a method ``problem() -> str | None`` that says why it cannot be used yet; for a reader whose service knows the
-pages of sites, a method ``map(site) -> Flow[Page]``, which returns a page with the links to those of a `Site`; and, if
-its results are those of other search engines, a method ``find_engines(result)`` that returns the names of the engines
-behind a `SearchResult`, so that each votes only once when results are fused. Layers
-(`Retry`, `Fallback`, ...) wrap providers and are providers themselves: see `websearch_core.layers.Layer`.
+after all; a method ``problem() -> str | None`` that says why it cannot be used yet; for a reader whose service maps
+sites, a method ``map(site) -> Flow[Page]``, which returns a page with links to the pages of a `Site`; and, if its
+results are those of other search engines, a method ``find_engines(result)`` that returns the names of the engines
+behind a `SearchResult`, so that each votes only once when results are fused. Layers (`Retry`, `Fallback`, ...) wrap
+providers and are providers themselves: see `websearch_core.layers.Layer`.
 """
 
 from __future__ import annotations
@@ -66,9 +66,7 @@ class Site(NamedTuple):
     @property
     def folder(self) -> str:
         """The path that all of a site in the scope ``path`` has: that of its start, without the name of a file."""
-        above, _, last = urlsplit(self.url).path.lstrip("/").rpartition("/")
-        is_file = re.search(r"\.[A-Za-z]\w*$", last)
-        return re.sub("//+", "/", f"/{above}/" if is_file else f"/{above}/{last}/")
+        return re.sub(r"[^/]*\.[A-Za-z]\w*$|/+$", "", urlsplit(self.url).path).rstrip("/") + "/"
 
 
 class SearchProvider(Protocol):

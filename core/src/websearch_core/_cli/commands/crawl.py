@@ -23,18 +23,10 @@ def crawl(
     *,
     starts: Annotated[list[str], typer.Argument(metavar="URL", help="Where to begin; several sites at once")],
     output: Output = None,
-    only_urls: Annotated[
-        bool, typer.Option("--list", help="Print the URLs alone, and read no more than needed")
-    ] = False,
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", help="Maximum number of pages of each site; 200, or 5000 with --list")
-    ] = None,
-    depth: Annotated[
-        int | None, typer.Option(metavar="N", help="Maximum number of links from the start; 10, or 1 with --list")
-    ] = None,
-    scope: Annotated[
-        Scope, typer.Option(metavar=list_words(Scope), help="What is below the start, all of its host, or its domain")
-    ] = "path",
+    only_urls: Annotated[bool, typer.Option("--list", help="Print URLs alone, and read no more than needed")] = False,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="Pages of each site; 200, or 5000 with --list")] = None,
+    depth: Annotated[int | None, typer.Option(metavar="N", help="Links from the start; 10, or 1 with --list")] = None,
+    scope: Annotated[Scope, typer.Option(metavar=list_words(Scope), help="What of the start all pages have")] = "path",
     sitemaps: Annotated[bool, typer.Option(help="Begin with sitemaps and llms.txt, too")] = True,
     reader: Annotated[
         str | None, typer.Option("--reader", "-r", metavar="NAME", help="The reader", autocompletion=complete_reader)
@@ -56,7 +48,7 @@ def crawl(
         from ...models import Page
         from ..lists import write_rows
 
-        async def ask(_: object, rows: Rows) -> AsyncGenerator[tuple[str, Any]]:
+        async def ask(rows: Rows) -> AsyncGenerator[tuple[str, Any]]:
             def find_known(url: str) -> Page | None:
                 row = rows.find(url) if rows.skip(url) else None
                 return Page(**{name: row[name] for name in _KNOWN if row.get(name)}) if row else None
@@ -69,4 +61,4 @@ def crawl(
             if crawl.left:
                 typer.echo(f"{crawl.left} more pages were found: raise --limit", err=True)
 
-        write_rows(ask, "-", output)
+        write_rows(ask, "-", output, gets_rows=True)

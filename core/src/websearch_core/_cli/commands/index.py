@@ -3,7 +3,7 @@
 from __future__ import annotations
 import dataclasses
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..._text.quantity import quantity
-from ...errors import ConfigurationError, DisallowedByRobots, WebSearchError
+from ...errors import ConfigurationError
 from ..arguments import Internal, TextOrJson
 from ..output import print_json, print_line, report_errors, show_progress
 
@@ -63,6 +63,8 @@ def index(
                     ],
                 }
             )
+        if not any(report.added or report.unchanged for report in reports):
+            raise typer.Exit(1)
 
 
 def _add(
@@ -81,16 +83,8 @@ def _add(
     with WebSearch(local, reader="direct", internal=internal) as web:
         crawl = Crawl(web, place, {"limit": max_pages, "scope": "host", "max_length": sys.maxsize})
         with closing(crawl.rows()) as rows:
-            report: Report = local.index.add_pages(_check_start(rows), report_step)
+            report: Report = local.index.add_pages(rows, report_step)
         return dataclasses.replace(report, left=crawl.left)
-
-
-def _check_start(rows: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a crawl; raise the error of its start, but not one that is the site's own decision."""
-    for number, (url, page) in enumerate(rows):
-        if not number and isinstance(page, WebSearchError) and not isinstance(page, DisallowedByRobots):
-            raise page
-        yield url, page
 
 
 def _is_site(place: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
@@ -126,7 +127,7 @@ def read(
                 from ..lists import write_rows
 
                 part["max_length"] = max_length or (None if max_tokens else sys.maxsize)
-                write_rows(lambda urls, _: web.aiter_read(urls, **part), items, output, refresh=refresh)
+                write_rows(partial(web.aiter_read, **part), items, output, refresh=refresh)
                 return
             pages = _read_all(web, web if reader else _open_files(web), targets, part)
     print_pages(pages, form)

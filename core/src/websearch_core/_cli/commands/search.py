@@ -1,6 +1,7 @@
 """``websearch search``."""
 
 from __future__ import annotations
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -129,12 +130,7 @@ def search(
             if is_list:
                 from ..lists import write_rows
 
-                return write_rows(
-                    lambda queries, _: web.aiter_search(queries, read_top=read_top, **options),
-                    items,
-                    output,
-                    key="query",
-                    refresh=refresh,
-                )
+                ask = partial(web.aiter_search, read_top=read_top, **options)
+                return write_rows(ask, items, output, key="query", refresh=refresh)
             response = web.search(items[0], read_top=read_top, **options)
         print_response(response, form)
