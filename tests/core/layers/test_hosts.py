@@ -256,8 +256,8 @@ def gather_by_host(starts, hosts, limit, host_limit):
 
     lanes = Lanes(do, limit, host_limit)
     for number, host in enumerate(hosts):
-        lanes.add(number, host)
-    yield Gather([lanes.work() for _ in range(min(limit, len(starts)))], limit)
+        lanes.put(number, host)
+    yield Gather([*iter(lanes.hire, None)], limit)
     answers = dict(lanes.done)
     return [answers[number] for number in range(len(starts))]
 

@@ -75,7 +75,7 @@ ProviderOption = Annotated[
 
 @contextmanager
 def open_web(
-    doing: str | None, options: Mapping[str, Mapping[str, Any]], *, no_cache: bool, **arguments: Any
+    doing: str, options: Mapping[str, Mapping[str, Any]], *, no_cache: bool, **arguments: Any
 ) -> Iterator[WebSearch]:
     """Make the `WebSearch` of a command, with *options* of its providers, and show that it is *doing* something.
 
@@ -97,12 +97,10 @@ def open_web(
             yield web
 
 
-def check_list(source: str | None, given: list[str] | None, output: str | None, *, refresh: bool) -> str | list[str]:
-    """Return where the items of a list are: in the file of ``--input``, or *given* as arguments."""
+def find_items(source: str | None, given: list[str] | None) -> str | list[str]:
+    """Return the file of ``--input``, or what is *given* as arguments."""
     if bool(source) == bool(given):
-        raise ConfigurationError("give arguments, or the file of a list with --input" + " and not both" * bool(source))
-    if refresh and output in {None, "-"}:
-        raise ConfigurationError("--refresh: also name the output of an earlier run, with --output")
+        raise ConfigurationError("give either arguments, or with --input a file that has them, one a line")
     return source or given or []
 
 

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Mapping
 from hashlib import blake2b, sha256
 from pathlib import Path
-from time import monotonic
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
@@ -23,7 +22,6 @@ from ..models import Page, SearchResponse
 from ..render import error_as_json, page_as_json, search_as_json
 from .escaping import escape_json
 
-_SYNC = 5.0  # seconds of work that a power failure may cost
 _INDEX = "index.jsonl"  # in a folder: the rows, whose texts stand in files of their own
 _FACTS = ("url", "title", "fetched_at", "hash")  # at the top of such a file
 
@@ -31,29 +29,24 @@ _FACTS = ("url", "title", "fetched_at", "hash")  # at the top of such a file
 class Rows:
     """The rows of one output, in a ``with`` block. Each is written at once, or not at all.
 
-    Args:
-        output: A file, a folder if it exists or ends with ``/``, or ``-`` for standard output.
-        key: The field of a row that has the input.
-        refresh: Write all rows again, beside the output, and replace it at the end. Until then, ``old`` has its rows.
-
-    Raises:
-        ConfigurationError: The file has other lines than such rows.
-        OSError: It cannot be written.
+    The *output* is a file, a folder if it exists or ends with ``/``, or ``-`` for standard output; the field *key* of a
+    row has the input. A *refresh* writes all rows again, beside the output, and replaces it at the end; ``old`` has the
+    rows of before. A file with other lines than such rows is a `ConfigurationError`.
     """
 
     def __init__(self, output: str, key: str = "url", *, refresh: bool = False) -> None:
-        self._key = key
+        self.key = key
         self.folder = Path(output) if output.endswith("/") or Path(output).is_dir() else None
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
-        self._path = self.folder / _INDEX if self.folder else Path(output)
-        self.old = Rows(output, key) if refresh and self._path.is_file() else None
-        self._part = self._path.with_name(f"{self._path.name}.part") if self.old else self._path
+        self.path = self.folder / _INDEX if self.folder else Path(output)
+        self.old = Rows(output, key) if refresh and self.path.is_file() else None
+        self._part = self.path.with_name(f"{self.path.name}.part") if self.old else self.path
         self._file: BinaryIO = sys.stdout.buffer if output == "-" else self._part.open("ab+", buffering=0)
         self._is_kept = output != "-" and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
         self._done: Counter[int] = Counter()  # how many rows each input has from earlier runs
         self._places: dict[int, int] = {}  # where the row of a page begins: numbers only, since there may be millions
-        self._end, self._synced = self._scan() if self._is_kept else 0, monotonic()
+        self._end = self._scan() if self._is_kept else 0
 
     def skip(self, item: str) -> bool:
         """Return whether *item* has its row from an earlier run; if it is listed twice, it has two."""
@@ -66,14 +59,14 @@ class Rows:
         place = self._places.get(_digest(identify(item)))
         if place is None:
             return None
-        with os.fdopen(os.dup(self._file.fileno()), "rb") as file:
+        with self._part.open("rb") as file:
             file.seek(place)
             row: dict[str, Any] = json.loads(file.readline())
         return row
 
     def add(self, item: str, answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
         """Write the row of *item*, and return it. Its ``changed`` says what is new to the old rows."""
-        row = {self._key: item, **_describe(answer)}
+        row = {self.key: item, **_describe(answer)}
         old = self.old.find(item) if self.old else None
         before = old.get("hash") if old else None
         row["changed"] = "new" if before is None else "same" if before == row.get("hash") else "changed"
@@ -86,21 +79,12 @@ class Rows:
     def write(self, row: Mapping[str, Any]) -> None:
         """Write a row as it is."""
         line = escape_json(json.dumps(row, ensure_ascii=False)).encode() + b"\n"
-        try:
-            written = self._file.write(line)
-            if written < len(line):  # a disk that is full says so at the next attempt
-                self._file.write(line[written:])
-            self._file.flush()
-        except OSError:
-            if self._is_kept:
-                self._file.truncate(self._end)
-            raise
+        while line:  # a disk that is full takes a part first; the next run cuts that off
+            line = line[self._file.write(line) :]
+        self._file.flush()
         if self._is_kept:
-            self._places[_digest(identify(row[self._key]))] = self._end
-            self._end += len(line)
-            if monotonic() - self._synced > _SYNC:
-                os.fsync(self._file.fileno())
-                self._synced = monotonic()
+            self._places[_digest(identify(row[self.key]))] = self._end
+            self._end = self._file.tell()
 
     def __enter__(self) -> Self:
         return self
@@ -112,7 +96,7 @@ class Rows:
             self._file.close()
         if self.old and kind is None:
             self.old.__exit__(None, None, None)
-            self._part.replace(self._path)
+            self._part.replace(self.path)
 
     def _write_text(self, folder: Path, row: Mapping[str, Any]) -> str:
         """Write the text of a page into a file, whole or not at all, and return its name."""
@@ -127,14 +111,13 @@ class Rows:
 
     def _scan(self) -> int:
         """Learn what is there, and cut off a half-written last line; return where the file then ends."""
-        end, begin = 0, f'{{"{self._key}": '
-        with os.fdopen(os.dup(self._file.fileno()), "rb") as file:
-            file.seek(0)
+        end, begin = 0, f'{{"{self.key}": '
+        with self._part.open("rb") as file:
             for number, line in enumerate(file, 1):
                 text = line.decode("utf-8", "replace")
                 is_ours = text.startswith(begin) or begin.startswith(text)
                 if not is_ours:
-                    raise ConfigurationError(f"{self._path}, line {number}: not a row of this command")
+                    raise ConfigurationError(f"{self.path}, line {number}: not a row of this command")
                 if not text.endswith("\n"):
                     break
                 item = json.JSONDecoder().raw_decode(text, len(begin))[0]

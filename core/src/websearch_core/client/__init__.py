@@ -20,7 +20,7 @@ from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
-from ._arguments import check_arguments, check_number, check_queries, check_urls, make_query
+from ._arguments import check_arguments, check_queries, check_urls, make_query
 from ._signature import Choice, CommonArguments, WebSearchOptions
 
 if TYPE_CHECKING:
@@ -431,18 +431,18 @@ class WebSearch:
                 if isinstance(page, Page):
                     store(url, page.content)
 
-        Memory stays flat: the next URL is asked for when it is needed. While few hosts have taken all turns, at most 64
-        times *concurrency* wait. Where the reader fetches pages itself, hosts take turns, each with at most four
-        places, or as many as `Throttle` says. The time of each page begins when it is requested. URLs with one canonical
-        form that come soon after each other are read once. Closing the iterator, or Ctrl-C, ends what is under way.
+        Memory stays flat: the next URL is asked for when it is needed, and at most 64 times *concurrency* wait while
+        few hosts have taken all turns. Hosts take turns as in `read_many`, each with four places, or as many as
+        `Throttle` says. URLs with one canonical form are read once if they come soon after each other. Closing the
+        iterator, or Ctrl-C, ends what is under way.
 
         Args:
             urls: Absolute http(s) URLs: any iterable. It is asked in the thread that iterates.
             concurrency: Maximum number of pages at a time.
             in_order: Yield the pages in the order of *urls*: one that takes long holds up those after it.
             give_up_after: How many pages of a host in a row may time out, find no connection or be refused (429, 503).
-                The others are then `Unavailable`, and not requested. Until a host has answered, it has one place; after
-                a failure, its turn comes last. None never gives up.
+                Its other pages are then `Unavailable`, and not requested. Before its first answer, a host has one
+                place, and after a failure, its turn comes last. None never gives up.
             part: Which part of each page to return, as for `read`.
 
         Raises:

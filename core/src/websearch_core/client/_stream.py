@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 import asyncio
-from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Hashable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Hashable, Iterable
 from functools import partial
 from math import inf
 from queue import SimpleQueue
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 _KEPT = 64  # answers that are given again if their item comes again soon
-
 _END: Any = object()
 NOT_NOW: Any = object()  # what a source gives that cannot say what comes next before it has the next answer
 
@@ -37,16 +35,10 @@ class _Item(NamedTuple):
 
 
 class Stream(Lanes[_Item, A]):
-    """The items of a list that are known, from when they are added until their answers are given.
+    """The items of a list that are known, until their answers are given. Those with one key are done once.
 
-    Those with the same key are done once, if the first is under way or one of the last that were done.
-
-    Args:
-        prepare: Returns what to ask for an item with its number, its key, and the host that it takes turns in.
-        do: Returns the flow for items that were prepared.
-        concurrency: The ``limit`` of `Lanes`, which explains *host_limit* and *size*.
-        in_order: Give the answers in the order of the items.
-        give_up_after: The failures after which a host is given up.
+    *prepare* returns what to ask for an item with its number, its key, and the host that it takes turns in; *do* the
+    flow for several. The limits are those of `Lanes`.
     """
 
     def __init__(
@@ -61,22 +53,21 @@ class Stream(Lanes[_Item, A]):
         give_up_after: int | None = None,
     ) -> None:
         check_number("concurrency", concurrency, 1, InvalidOption)
-        if give_up_after is not None:
-            check_number("give_up_after", give_up_after, 1, InvalidOption)
-        work = lambda items: do([item.asked for item in items])  # noqa: E731
-        super().__init__(work, concurrency, host_limit, size, give_up_after or inf)
-        self._prepare, self._in_order = prepare, in_order
+        check_number("give_up_after", 1 if give_up_after is None else give_up_after, 1, InvalidOption)
+        super().__init__(lambda items: do([item.asked for item in items]), concurrency, host_limit, size)
+        self._give_up = give_up_after or inf
+        self._prepare, self._in_order, self._is_complete = prepare, in_order, False
         self._count = self._given = 0
         self._items: dict[int, Any] = {}  # by number, until given
         self._open: dict[Hashable, _Item] = {}
-        self._recent: OrderedDict[Hashable, tuple[Any, A | WebSearchError]] = OrderedDict()
-        self._answers: dict[int, A | WebSearchError] = {}  # by number, until given
-        self._is_complete = False
+        self._answers: dict[int, A | WebSearchError] = {}
+        self._recent: dict[Hashable, tuple[Any, Any]] = {}  # the last that were done: the item with its answer
 
     @property
     def wants_more(self) -> bool:
         """Whether to add another item now."""
-        return not self._is_complete and len(self._answers) < 16 * self.limit and self.has_room
+        few = len(self._answers) < 16 * self.limit and len(self._items) < 80 * self.limit
+        return few and not self._is_complete and self.has_room
 
     @property
     def is_over(self) -> bool:
@@ -94,7 +85,7 @@ class Stream(Lanes[_Item, A]):
         self._items[number] = item
         asked, key, host = self._prepare(item, number)
         if key in self._recent:
-            self._answers[number] = self._share(item, *self._recent[key])
+            self._answers[number] = _share(*self._recent[key], item)
         elif key in self._open:
             self._open[key].numbers.append(number)
         else:
@@ -121,29 +112,30 @@ class Stream(Lanes[_Item, A]):
             if isinstance(answer, WebSearchError) and isinstance(item.asked, str):
                 answer.locate(url=describe_url(item.asked))
             first = self._items[item.numbers[0]]
-            for place in item.numbers:
-                is_first = place == item.numbers[0]
-                self._answers[place] = answer if is_first else self._share(self._items[place], first, answer)
+            for place in item.numbers[1:]:
+                self._answers[place] = _share(first, answer, self._items[place])
+            self._answers[item.numbers[0]] = answer
             self._recent[item.key] = first, answer
             if len(self._recent) > _KEPT:
-                self._recent.popitem(last=False)
+                del self._recent[next(iter(self._recent))]
         self._given += 1
         return self._items.pop(number), self._answers.pop(number)
 
     def finish(self) -> Flow[list[A | WebSearchError]]:
         """Do all that was added, and return the answers in order."""
-        yield Gather([self.work() for _ in range(min(self.limit, len(self._open)))], self.limit)
+        yield Gather([*iter(self.hire, None)], self.limit)
         return [given[1] for given in iter(self.take, None)]
 
     def _find_next(self) -> int:
         return self._given if self._in_order else next(iter(self._answers), -1)
 
-    def _share(self, item: Any, first: Any, answer: Any) -> Any:
-        """Return the answer to the *first* of equal items for another of them: only one of them was paid for."""
-        if isinstance(answer, WebSearchError):
-            return answer
-        is_renamed = isinstance(answer, Page) and answer.url == first != item
-        return free(answer, **({"url": item} if is_renamed else {}))
+
+def _share(first: Any, answer: Any, item: Any) -> Any:
+    """Return the *answer* to the *first* of equal items for another *item*: only the first was paid for."""
+    if isinstance(answer, WebSearchError):
+        return answer
+    is_renamed = isinstance(answer, Page) and answer.url == first != item
+    return free(answer, **({"url": item} if is_renamed else {}))
 
 
 Start: TypeAlias = Callable[[], Flow[Stream[A]]]
@@ -158,8 +150,8 @@ def iterate(web: WebSearch, items: Iterable[Any], start: Start[A]) -> Generator[
     try:
         while not stream.is_over:
             has_to_wait = stream.wants_more and stream.add(next(source, _END))
-            while stream.hire():
-                branches.add(branch := Branch(partial(web.run, stream.work())))
+            while (flow := stream.hire()) is not None:
+                branches.add(branch := Branch(partial(web.run, flow)))
                 branch.done.add_done_callback(partial(_put, woken, branch))
                 branch.start()
             if (given := stream.take()) is not None:
@@ -172,56 +164,52 @@ def iterate(web: WebSearch, items: Iterable[Any], start: Start[A]) -> Generator[
         cut_all([*branches])
 
 
+def _put(woken: SimpleQueue[Branch | None], branch: Branch, _: object) -> None:
+    woken.put(branch)
+
+
 async def aiterate(
     web: WebSearch, items: Iterable[Any] | AsyncIterable[Any], start: Start[A]
 ) -> AsyncGenerator[tuple[Any, A | WebSearchError]]:
     """Do the same with tasks of the running event loop."""
     await web._load()  # noqa: SLF001 - part of it
-    source, stream = _make_source(items), await web.arun(start())
-    woken = asyncio.Event()
+    source = aiter(items if isinstance(items, AsyncIterable) else _as_async(items))
+    stream, woken = await web.arun(start()), asyncio.Event()
     stream.notify, stream.most_done = woken.set, 2 * stream.limit
-    tasks = set[asyncio.Future[None]]()
+    tasks = set[asyncio.Future[Any]]()
     coming: asyncio.Future[Any] | None = None
+
+    def begin(work: Awaitable[Any]) -> asyncio.Future[Any]:
+        tasks.add(task := asyncio.ensure_future(work))
+        task.add_done_callback(lambda _: woken.set())
+        return task
+
     try:
         while not stream.is_over:
             woken.clear()
             has_to_wait = False
             if coming is None and stream.wants_more:
-                coming = asyncio.ensure_future(source())
-                coming.add_done_callback(lambda _: woken.set())
+                coming = begin(anext(source, _END))
                 await asyncio.sleep(0)
-            if coming is not None and coming.done():
-                has_to_wait, coming = stream.add(coming.result()), None
-            while stream.hire():
-                task = asyncio.ensure_future(web.arun(stream.work()))
-                tasks.add(task)
-                task.add_done_callback(lambda _: woken.set())
-            for ended in [one for one in tasks if one.done()]:
+            for ended in [task for task in tasks if task.done()]:
                 tasks.discard(ended)
-                ended.result()  # raise what ended it
+                result = ended.result()  # or raise what ended it
+                if ended is coming:
+                    has_to_wait, coming = stream.add(result), None
+            while (flow := stream.hire()) is not None:
+                begin(web.arun(flow))
             if (given := stream.take()) is not None:
                 yield given
             elif has_to_wait or coming is not None or not stream.wants_more:
                 await woken.wait()
     finally:
         stream.clear()
-        if left := [*tasks, *([coming] if coming else [])]:
-            for one in left:
-                one.cancel()
-            await asyncio.wait(left)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
 
 
-def _put(woken: SimpleQueue[Branch | None], branch: Branch, _: object) -> None:
-    woken.put(branch)
-
-
-def _make_source(items: Iterable[Any] | AsyncIterable[Any]) -> Callable[[], Any]:
-    """Return a function that returns the next item, to be awaited."""
-    if isinstance(items, AsyncIterable):
-        return partial(anext, aiter(items), _END)
-    source = iter(items)
-
-    async def find_next() -> Any:
-        return next(source, _END)
-
-    return find_next
+async def _as_async(items: Iterable[Any]) -> AsyncGenerator[Any]:
+    for item in items:
+        yield item

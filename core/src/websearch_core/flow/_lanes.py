@@ -4,7 +4,6 @@ from __future__ import annotations
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from math import inf
 from time import monotonic
 from typing import Generic, TypeVar
@@ -32,9 +31,8 @@ class Lanes(Generic[K, T]):
     there is time. Until then, the host takes no place.
 
     *limit* workers have something under way at a time, *host_limit* of them for one host. *do* returns the flow for up
-    to *size* items of a host; fewer wait for more, unless no more come. If fewer than infinitely many failures in a row
-    make the list *give_up* a host, one that has not answered yet gets one place, and one that failed the places that
-    are left, at most half of all.
+    to *size* items of a host; fewer wait for more, unless no more come. With a finite *give_up*, a host that has not
+    answered yet gets one place, one that failed comes last, and after so many failures in a row its items get an error.
     """
 
     def __init__(
@@ -86,22 +84,21 @@ class Lanes(Generic[K, T]):
         with self._lock:
             self._waiting, self._ready, self._rests = {}, {}, {}
 
-    def hire(self) -> bool:
-        """Return whether another worker has something to do; it counts as one from now on."""
+    def hire(self) -> Flow[None] | None:
+        """Return the flow of another worker, which works until nothing is left that may be done now; None if it has
+        nothing to do.
+        """
         with self._lock:
-            idle = self._workers - self._under_way.total()
-            turns = (min(len(self._waiting[host]), self._find_room(host)) for host in self._ready)
-            is_needed = any(turn > idle for turn in accumulate(turns, initial=len(self._rests)))
-            is_needed = is_needed and (self._find_host() is not None or bool(self._rests))
-            is_needed = is_needed and self._workers < self.limit and len(self.done) < self.most_done
-            self._workers += is_needed
-            return is_needed
+            is_full = self._workers >= self.limit or len(self.done) >= self.most_done
+            turn = None if is_full else self._find_turn(time_left())
+            self._workers += turn is not None
+            return None if turn is None else self._work(turn)
 
-    def work(self) -> Flow[None]:
-        """Do what there is, until nothing is left that may be done now."""
-        while (turn := self._take(time_left())) is not None:
+    def _work(self, turn: tuple[str, list[K]] | float | None) -> Flow[None]:
+        while turn is not None:
             if isinstance(turn, float):
                 yield Sleep(min(turn, time_left()))
+                turn = self._go_on()
                 continue
             host, items = turn
             rest, end = 0.0, current_call().end
@@ -121,30 +118,33 @@ class Lanes(Generic[K, T]):
                 self.notify()
             if isinstance(answers[0], WebSearchError):
                 yield Sleep(0)  # many that fail at once must not occupy an event loop
+            turn = self._go_on()
 
-    def _take(self, patience: float) -> tuple[str, list[K]] | float | None:
+    def _go_on(self) -> tuple[str, list[K]] | float | None:
+        with self._lock:
+            turn = None if len(self.done) >= self.most_done else self._find_turn(time_left())
+            self._workers -= turn is None
+            return turn
+
+    def _find_turn(self, patience: float) -> tuple[str, list[K]] | float | None:
         """Return what to do next with its host, the seconds after which to look again, or None.
 
         None may also mean that every host with something waiting has as much under way as it may: those who are at it
         do the rest. A rest that is longer than *patience* is not waited for.
         """
-        with self._lock:
-            now = monotonic()
-            for host in [host for host, end in self._rests.items() if not now < end <= now + patience]:
-                del self._rests[host]
-                self._admit(host)
-            next_host = self._find_host()
-            if next_host is None and self._rests:
-                return min(min(self._rests.values()) - now, _STEP)
-            if next_host is None or len(self.done) >= self.most_done:
-                self._workers -= 1
-                return None
-            del self._ready[next_host]
-            waiting = self._waiting[next_host]
-            items = [waiting.popleft() for _ in range(min(self._size, len(waiting)))]
-            self._under_way[next_host] += 1
-            self._admit(next_host)  # again, as the last
-            return next_host, items
+        now = monotonic()
+        for host in [host for host, end in self._rests.items() if not now < end <= now + patience]:
+            del self._rests[host]
+            self._admit(host)
+        first = self._find_host()
+        if first is None:
+            return min(min(self._rests.values()) - now, _STEP) if self._rests else None
+        del self._ready[first]
+        waiting = self._waiting[first]
+        items = [waiting.popleft() for _ in range(min(self._size, len(waiting)))]
+        self._under_way[first] += 1
+        self._admit(first)  # again, as the last
+        return first, items
 
     def _find_host(self) -> str | None:
         """Return the host whose turn it is; those that failed come last, and leave half of the places to the others."""

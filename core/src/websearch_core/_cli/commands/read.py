@@ -23,7 +23,7 @@ from ..arguments import (
     Refresh,
     Robots,
     Timeout,
-    check_list,
+    find_items,
     list_words,
     open_web,
     parse_options,
@@ -110,7 +110,7 @@ def read(
 ) -> None:
     """Read pages of the web, or files."""
     with report_errors(form):
-        items = check_list(source, places, output, refresh=refresh)
+        items = find_items(source, places)
         targets = [] if source or output else [_find_target(place) for place in items]
         given = parse_options(option)
         if base_url and (not reader or "," in reader):
@@ -119,15 +119,22 @@ def read(
             from ..._registry import registered_name
 
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
-        part = {"max_length": max_length, "max_tokens": max_tokens, "offset": offset, "query": query, "find": find}
+        part: dict[str, Any] = {
+            "max_length": max_length,
+            "max_tokens": max_tokens,
+            "offset": offset,
+            "query": query,
+            "find": find,
+        }
         part |= {"outline": outline, "comments": comments, "reviews": reviews, "transcripts": transcripts}
         arguments = {"reader": reader, "internal": internal, "timeout": timeout, "robots": robots or None}
-        with open_web("Reading" if targets else None, given, no_cache=no_cache, **arguments) as web:
-            if not targets:
-                from ..lists import write_rows
-
+        with open_web("Reading" if targets else "", given, no_cache=no_cache, **arguments) as web:
+            if source or output:
                 part["max_length"] = max_length or (None if max_tokens else sys.maxsize)
-                write_rows(partial(web.aiter_read, **part), items, output, refresh=refresh)
+                from ..lists import write_rows
+                from ..rows import Rows
+
+                write_rows(partial(web.aiter_read, **part), items, Rows(output or "-", refresh=refresh))
                 return
             pages = _read_all(web, web if reader else _open_files(web), targets, part)
     print_pages(pages, form)

@@ -18,7 +18,7 @@ from ..arguments import (
     Refresh,
     Robots,
     Timeout,
-    check_list,
+    find_items,
     list_words,
     open_web,
     parse_options,
@@ -118,19 +118,20 @@ def search(
         "page": None if page == 1 else page,
     }
     with report_errors(form):
-        items = check_list(source, [" ".join(query)] if query else None, output, refresh=refresh)
+        items = find_items(source, [" ".join(query)] if query else None)
         if (reader or robots) and not read_top:
             which = "--reader" if reader else "--robots"
             raise ConfigurationError(f"{which}: also say how many results to read, with --read-top")
         given = parse_options(option)
         arguments: dict[str, Any] = {"provider": provider, "reader": reader, "base_url": base_url, "internal": internal}
         arguments |= {"timeout": timeout, "robots": robots or None}
-        is_list = bool(source or output)
-        with open_web(None if is_list else "Searching", given, no_cache=no_cache, **arguments) as web:
-            if is_list:
+        with open_web("" if source or output else "Searching", given, no_cache=no_cache, **arguments) as web:
+            if source or output:
                 from ..lists import write_rows
+                from ..rows import Rows
 
                 ask = partial(web.aiter_search, read_top=read_top, **options)
-                return write_rows(ask, items, output, key="query", refresh=refresh)
+                write_rows(ask, items, Rows(output or "-", "query", refresh=refresh))
+                return
             response = web.search(items[0], read_top=read_top, **options)
         print_response(response, form)
