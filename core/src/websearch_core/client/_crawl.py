@@ -111,7 +111,7 @@ class Crawl:
         self._waiting: deque[tuple[_Place, str, int | None]] = deque()  # with the links from the start; None for lists
         self._under_way: dict[str, tuple[_Place, int | None]] = {}
         self._seen: set[str] = set()
-        self._read: dict[str, int] = {}  # by what identifies a page: a hash of it
+        self._read: set[int] = set()  # pages, by what identifies them
 
     def rows(self) -> Generator[tuple[str, Answer]]:
         """Yield each page, or its error, when it was read. Closing the generator ends what is under way."""
@@ -181,12 +181,12 @@ class Crawl:
                 return UnsafeURL("the page redirects to something outside of the crawl")
             if not place.holds(there):
                 place.site = place.site._replace(url=there)
-            names = {_identify(there), _identify(answer.canonical_url or there)}
-            page = hash((answer.title, answer.content[:500]))  # many sites declare one canonical URL for all pages
+            begin = answer.title, answer.content[:500]  # many sites declare one canonical URL for all pages
+            page = {hash((_identify(one), *begin)) for one in (there, answer.canonical_url or there)}
             self._seen.add(_identify(there))
-            if any(self._read.get(name) == page for name in names):
+            if page & self._read:
                 return None
-            self._read.update(dict.fromkeys(names, page))
+            self._read |= page
         for link in filter(is_web_url, answer.links):
             self._add(place, _normalize(link), (depth or 0) + 1)
         if depth == 0 and place.site.sitemaps and place.site.depth:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,9 +12,6 @@ from ...provider._ports import Scope
 from ..arguments import Internal, NoCache, Output, Timeout, list_words, open_web
 from ..completion import complete_reader
 from ..output import print_line, report_errors
-
-if TYPE_CHECKING:
-    from ..rows import Rows
 
 _KNOWN = ("url", "final_url", "title", "content", "canonical_url", "links")  # of a page that was read before
 
@@ -38,8 +35,7 @@ def crawl(
     """Read the pages of sites, as far as their robots.txt allows: a row for each."""
     far: Any = {"limit": limit, "depth": depth, "scope": scope, "sitemaps": sitemaps}
     arguments = {"reader": reader, "internal": internal, "timeout": timeout}
-    doing = "Listing" if only_urls else None
-    with report_errors("text"), open_web(doing, {}, no_cache=no_cache, **arguments) as web:
+    with report_errors("text"), open_web("Listing" if only_urls else "", {}, no_cache=no_cache, **arguments) as web:
         if only_urls:
             for url in web.map(starts, **far):
                 print_line(url)
@@ -47,13 +43,17 @@ def crawl(
         from ...client._crawl import Crawl
         from ...models import Page
         from ..lists import write_rows
+        from ..rows import Rows
 
-        async def ask(rows: Rows) -> AsyncGenerator[tuple[str, Any]]:
-            def find_known(url: str) -> Page | None:
-                row = rows.find(url) if rows.skip(url) else None
-                return Page(**{name: row[name] for name in _KNOWN if row.get(name)}) if row else None
+        rows = Rows(output or "-")
 
-            crawl = Crawl(web, starts, {**far, "max_length": sys.maxsize}, find_known=find_known)
+        def find_known(url: str) -> Page | None:
+            row = rows.find(url) if rows.skip(url) else None
+            return Page(**{name: row[name] for name in _KNOWN if row.get(name)}) if row else None
+
+        crawl = Crawl(web, starts, {**far, "max_length": sys.maxsize}, find_known=find_known)
+
+        async def ask(_: object) -> AsyncGenerator[tuple[str, Any]]:
             async with aclosing(crawl.arows()) as pages:
                 async for url, page in pages:
                     if not rows.skip(url):  # a start is read each time
@@ -61,4 +61,4 @@ def crawl(
             if crawl.left:
                 typer.echo(f"{crawl.left} more pages were found: raise --limit", err=True)
 
-        write_rows(ask, "-", output, gets_rows=True)
+        write_rows(ask, "-", rows)
