@@ -18,7 +18,7 @@ from tests.waiting import await_until, wait_until
 from websearch_core import Page, SearchResponse, WebSearch
 from websearch_core.client._stream import NOT_NOW
 from websearch_core.errors import InvalidOption, PageNotFound, TimedOut, Unavailable, WebSearchError
-from websearch_core.flow import Call, Sleep
+from websearch_core.flow import Sleep
 from websearch_core.layers import Throttle
 from websearch_core.provider import Limits
 from websearch_core.tools import Loading

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..reading import ReadOptions
     from ..settings import Settings
     from ._calls import Calls
-    from ._crawl import CrawlOptions
     from ._stream import Stream
 
 __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preload"]
@@ -473,14 +472,11 @@ class WebSearch:
 
         return aiterate(self, check_urls(urls, AsyncIterable), start)
 
-    def crawl(
-        self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]
-    ) -> Generator[tuple[str, Page | WebSearchError]]:
+    def crawl(self, start: str | Iterable[str], /, **options: Any) -> Generator[tuple[str, Page | WebSearchError]]:
         """Read the pages of a site, and yield each URL with its page or error, as `iter_read` does.
 
         It begins with the start, ``llms.txt``, and the sitemaps that robots.txt names, or else ``/sitemap.xml``, and
-        follows links breadth first, but none marked ``nofollow``. It always obeys robots.txt. Pages with one canonical
-        URL that begin alike are one page. A service that is the reader and maps sites is asked for their pages first.
+        follows links breadth first, as far as robots.txt allows. A reader whose service maps sites is asked instead.
 
         Args:
             start: One absolute http(s) URL, or several, each a site. Where it redirects to is the site.
@@ -497,7 +493,7 @@ class WebSearch:
         return Crawl(self, start, options).rows()
 
     async def acrawl(
-        self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]
+        self, start: str | Iterable[str], /, **options: Any
     ) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
         """Do the same as `crawl` on the running event loop."""
         await self._load()
@@ -507,7 +503,7 @@ class WebSearch:
             async for row in rows:
                 yield row
 
-    def map(self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]) -> list[str]:
+    def map(self, start: str | Iterable[str], /, **options: Any) -> list[str]:
         """Return the URLs that the start links to, or sitemaps and ``llms.txt`` list.
 
         Args:
@@ -524,7 +520,7 @@ class WebSearch:
         crawl = Crawl(self, start, options, only_urls=True)
         return crawl.list_urls(crawl.rows())
 
-    async def amap(self, start: str | Iterable[str], /, **options: Unpack[CrawlOptions]) -> list[str]:
+    async def amap(self, start: str | Iterable[str], /, **options: Any) -> list[str]:
         """Do the same as `map` on the running event loop."""
         await self._load()
         from ._crawl import Crawl

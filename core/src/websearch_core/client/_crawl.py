@@ -24,18 +24,7 @@ from ._arguments import check_number, check_urls, strip_fragment
 from ._stream import NOT_NOW, Stream, aiterate, iterate
 
 if TYPE_CHECKING:
-    from ..reading import ReadOptions
     from . import WebSearch
-
-    class CrawlOptions(ReadOptions, total=False):
-        """The options of `WebSearch.crawl`."""
-
-        limit: int
-        depth: int
-        scope: Scope
-        sitemaps: bool
-        concurrency: int
-
 
 Answer: TypeAlias = Page | WebSearchError
 
@@ -128,7 +117,7 @@ class Crawl:
                     yield url, row
 
     def list_urls(self, rows: Iterable[tuple[str, Answer]]) -> list[str]:
-        """Return the URLs of a map, whose *rows* are what was read for it; raise an error if that was nothing."""
+        """Return what a map found, after its *rows*; raise the first if all are errors."""
         answers = [answer for _, answer in rows]
         if answers and not any(isinstance(answer, Page) for answer in answers):
             raise cast("WebSearchError", answers[0])
@@ -227,7 +216,7 @@ def _normalize(url: str) -> str:
 
 def _identify(url: str) -> str:
     """Return what is the same for all URLs of a page, as far as that can be known without reading it."""
-    return find_page(_SESSION.sub("", url))
+    return find_page(_SESSION.sub("", url)) if is_web_url(url) else f"{url} is not a URL"
 
 
 def _put_robots(provider: Provider, robots: Started) -> Provider:

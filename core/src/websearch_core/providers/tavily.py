@@ -137,11 +137,10 @@ class Tavily:
 
     def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
         """List the pages of a site."""
-        depth, breadth = min(max(site.depth, 1), 5), min(site.limit, 500)
-        payload: dict[str, Any] = {"url": serialize(site.url), "limit": site.limit, "max_depth": depth}
-        payload |= {"max_breadth": breadth, "allow_external": False, "include_usage": True}
-        if site.scope == "path":
-            payload["select_paths"] = [f"^{re.escape(site.folder)}"]
+        payload = {
+            "url": serialize(site.url), "limit": site.limit, "max_depth": min(max(site.depth, 1), 5),
+            "max_breadth": min(site.limit, 500), "allow_external": False, "include_usage": True,
+        }  # fmt: skip
         body = self._body((yield kit.post_json(self, "map", payload, headers=self._headers(), target=site.url)), "read")
         usage = kit.parse_usage(body.get("usage"))
         return kit.Page(url=site.url, links=as_links(body.get("results")), usage=usage)

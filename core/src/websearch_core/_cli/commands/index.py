@@ -5,13 +5,14 @@ import dataclasses
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..._text.quantity import quantity
-from ...errors import ConfigurationError
+from ...errors import ConfigurationError, DisallowedByRobots, WebSearchError
 from ..arguments import Internal, TextOrJson
 from ..output import print_json, print_line, report_errors, show_progress
 
@@ -63,8 +64,6 @@ def index(
                     ],
                 }
             )
-        if not any(report.added or report.unchanged for report in reports):
-            raise typer.Exit(1)
 
 
 def _add(
@@ -83,7 +82,10 @@ def _add(
     with WebSearch(local, reader="direct", internal=internal) as web:
         crawl = Crawl(web, place, {"limit": max_pages, "scope": "host", "max_length": sys.maxsize})
         with closing(crawl.rows()) as rows:
-            report: Report = local.index.add_pages(rows, report_step)
+            start = next(rows)
+            if isinstance(start[1], WebSearchError) and not isinstance(start[1], DisallowedByRobots):
+                raise start[1]
+            report: Report = local.index.add_pages(chain([start], rows), report_step)
         return dataclasses.replace(report, left=crawl.left)
 
 
