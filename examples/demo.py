@@ -6,6 +6,7 @@ A small web site on 127.0.0.1 replaces the web, an index of it the search engine
 
 from __future__ import annotations
 import asyncio
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from functools import cached_property, partial
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
@@ -492,28 +492,17 @@ class WebSearch:
 
         return Crawl(self, start, options).rows()
 
-    async def acrawl(
-        self, start: str | Iterable[str], /, **options: Any
-    ) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
+    def acrawl(self, start: str | Iterable[str], /, **options: Any) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
         """Do the same as `crawl` on the running event loop."""
-        await self._load()
         from ._crawl import Crawl
 
-        async with aclosing(Crawl(self, start, options).arows()) as rows:
-            async for row in rows:
-                yield row
+        return Crawl(self, start, options).arows()
 
     def map(self, start: str | Iterable[str], /, **options: Any) -> list[str]:
         """Return the URLs that the start links to, or sitemaps and ``llms.txt`` list.
 
-        Args:
-            start: One absolute http(s) URL, or several, each a site.
-            options: As for `crawl`; the ``limit`` is 5,000 URLs, and the ``depth`` 1. With a larger one, the pages on
-                the way are read.
-
-        Raises:
-            InvalidOption: An option is wrong.
-            WebSearchError: Nothing could be read.
+        Arguments and errors are those of `crawl`, but the ``limit`` is 5,000 URLs, and the ``depth`` 1; with a larger
+        one, the pages on the way are read. If nothing can be read, the error is raised.
         """
         from ._crawl import Crawl
 
@@ -522,7 +511,6 @@ class WebSearch:
 
     async def amap(self, start: str | Iterable[str], /, **options: Any) -> list[str]:
         """Do the same as `map` on the running event loop."""
-        await self._load()
         from ._crawl import Crawl
 
         crawl = Crawl(self, start, options, only_urls=True)

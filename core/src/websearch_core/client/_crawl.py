@@ -145,19 +145,18 @@ class Crawl:
 
     def _pull(self) -> Iterator[Any]:
         """Yield each URL to read, or `NOT_NOW` while that depends on answers which have yet to come."""
-        while (url := self._take()) is not None or self._under_way:
-            yield url or NOT_NOW
-
-    def _take(self) -> str | None:
-        while self._waiting:
+        while self._waiting or self._under_way:
+            if not self._waiting:
+                yield NOT_NOW
+                continue
             place, url, depth = self._waiting.popleft()
             if depth is None and place.counts["pages"] >= place.site.limit:  # it would only add to what is too much
                 continue
             self._under_way[url] = place, depth
-            if not depth or (page := self._find_known(url)) is None:
-                return url
-            self._settle(url, page)
-        return None
+            if depth and (page := self._find_known(url)) is not None:
+                self._settle(url, page)
+            else:
+                yield url
 
     def _settle(self, url: str, answer: Answer) -> Answer | None:
         """Follow the links of what was read; return what to report of it, if anything."""
@@ -182,31 +181,27 @@ class Crawl:
             named = [one for robots in self._robots for one in robots.files.find_sitemaps(there)]
             folder = place.site._replace(url=there).folder
             for one in (*(named or ["/sitemap.xml"]), "/llms.txt", f"{folder}llms.txt"):
-                self._add_list(place, urljoin(there, one))
+                self._add(place, urljoin(there, one), None)
         return None if depth is None else answer
 
-    def _add(self, place: _Place, url: str, depth: int) -> None:
-        key = _identify(url)
-        if depth > place.site.depth or key in self._seen:
+    def _add(self, place: _Place, url: str, depth: int | None) -> None:
+        """Let *url* wait, so many links from the start; None says that it is a list of pages."""
+        if depth is not None and depth <= 1 and _LIST.search(url.partition("?")[0]):
+            depth = None
+        key = f"a list at {url}" if depth is None else _identify(url)
+        if key in self._seen or (depth or 0) > place.site.depth:
             return
-        if depth <= 1 and _LIST.search(url.partition("?")[0]):
-            self._add_list(place, url)
-        elif not depth or place.wants(url):
-            self._seen.add(key)
-            if place.counts["pages"] >= place.site.limit:
-                self.left += 1
-                return
-            place.counts["pages"] += 1
-            self.found.append(url)
-            if not self._only_urls or depth < place.site.depth:
-                self._waiting.append((place, url, depth))
-
-    def _add_list(self, place: _Place, url: str) -> None:
-        key = f"a list at {url}"
-        if key not in self._seen and place.counts["lists"] < _MAX_LISTS and place.holds(url, whole=True):
-            self._seen.add(key)
-            place.counts["lists"] += 1
-            self._waiting.append((place, url, None))
+        if not (place.holds(url, whole=True) if depth is None else depth == 0 or place.wants(url)):
+            return
+        self._seen.add(key)
+        kind, most = ("lists", _MAX_LISTS) if depth is None else ("pages", place.site.limit)
+        if place.counts[kind] >= most:
+            self.left += depth is not None
+            return
+        place.counts[kind] += 1
+        self.found += [] if depth is None else [url]
+        if depth is None or not self._only_urls or depth < place.site.depth:
+            self._waiting.append((place, url, depth))
 
 
 def _normalize(url: str) -> str:

@@ -31,7 +31,6 @@ _MAX_DELAY = 30.0  # seconds
 _MAX_BYTES = 500 * 1024  # of one file; RFC 9309, 2.5
 _MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 _MIN_AGE = 60.0  # seconds; also for a site that asks for its file to be fetched for each page
-_MAX_SITEMAPS = 100  # of one file
 _TIMEOUT = 10.0  # seconds
 _PROMPT = 16 * 1024  # characters that are parsed within a millisecond or so
 _MAX_KEPT = 2**20  # characters of all files that are kept; parsed, they take up to 40 times as many bytes
@@ -51,7 +50,7 @@ class Rules:
 
         self.size = len(text)
         self._user_agent = user_agent
-        self.sitemaps = tuple(_SITEMAP.findall(text)[:_MAX_SITEMAPS])
+        self.sitemaps = tuple(_SITEMAP.findall(text))
         lines = text.lstrip("\ufeff").splitlines()
         self._rules = Protego.parse("\n".join(filter(_RULE.match, lines)))
 
