@@ -472,14 +472,14 @@ class WebSearch:
 
         return aiterate(self, check_urls(urls, AsyncIterable), start)
 
-    def crawl(self, start: str | Iterable[str], /, **options: Any) -> Generator[tuple[str, Page | WebSearchError]]:
+    def crawl(self, site: str | Iterable[str], /, **options: Any) -> Generator[tuple[str, Page | WebSearchError]]:
         """Read the pages of a site, and yield each URL with its page or error, as `iter_read` does.
 
         It begins with the start, ``llms.txt``, and the sitemaps that robots.txt names, or else ``/sitemap.xml``, and
         follows links breadth first, as far as robots.txt allows. A reader whose service maps sites is asked instead.
 
         Args:
-            start: One absolute http(s) URL, or several, each a site. Where it redirects to is the site.
+            site: Where to begin: one absolute http(s) URL, or several. Where it redirects to is the site.
             options: ``limit``: maximum number of pages of each site (200). ``depth``: maximum number of links from the
                 start (10); what a sitemap lists is one away. ``scope``: what is below the ``path`` of the start (the
                 default), its ``host``, or its ``domain`` with subdomains. ``sitemaps=False``: begin with the start
@@ -490,15 +490,15 @@ class WebSearch:
         """
         from ._crawl import Crawl
 
-        return Crawl(self, start, options).rows()
+        return Crawl(self, site, options).rows()
 
-    def acrawl(self, start: str | Iterable[str], /, **options: Any) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
+    def acrawl(self, site: str | Iterable[str], /, **options: Any) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
         """Do the same as `crawl` on the running event loop."""
         from ._crawl import Crawl
 
-        return Crawl(self, start, options).arows()
+        return Crawl(self, site, options).arows()
 
-    def map(self, start: str | Iterable[str], /, **options: Any) -> list[str]:
+    def map(self, site: str | Iterable[str], /, **options: Any) -> list[str]:
         """Return the URLs that the start links to, or sitemaps and ``llms.txt`` list.
 
         Arguments and errors are those of `crawl`, but the ``limit`` is 5,000 URLs, and the ``depth`` 1; with a larger
@@ -506,14 +506,14 @@ class WebSearch:
         """
         from ._crawl import Crawl
 
-        crawl = Crawl(self, start, options, only_urls=True)
+        crawl = Crawl(self, site, options, only_urls=True)
         return crawl.list_urls(crawl.rows())
 
-    async def amap(self, start: str | Iterable[str], /, **options: Any) -> list[str]:
+    async def amap(self, site: str | Iterable[str], /, **options: Any) -> list[str]:
         """Do the same as `map` on the running event loop."""
         from ._crawl import Crawl
 
-        crawl = Crawl(self, start, options, only_urls=True)
+        crawl = Crawl(self, site, options, only_urls=True)
         return crawl.list_urls([row async for row in crawl.arows()])
 
     def run(self, flow: Flow[_T]) -> _T:

@@ -85,9 +85,8 @@ class Crawl:
         part |= {name: value for name, value in options.items() if value is not None}
         for name, least in (("limit", 1), ("depth", 0), ("concurrency", 1)):
             check_number(name, part[name], least, InvalidOption)
-        for name, words in (("scope", get_args(Scope)), ("links", ("keep",))):  # a crawl follows links
-            if part[name] not in words:
-                raise InvalidOption(f"{name}: must be {' or '.join(words)} for a crawl, not {part[name]!r}")
+        if part["scope"] not in get_args(Scope) or part["links"] != "keep":  # which a crawl follows
+            raise InvalidOption(f"scope: must be one of {', '.join(get_args(Scope))}; links: a crawl keeps them")
         far: dict[str, Any] = {name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")}
         urls: list[str] = [starts] if isinstance(starts, str) else list(check_urls(starts))
         self._sites = [Site(_normalize(strip_fragment(url)), **far) for url in urls]
@@ -123,7 +122,7 @@ class Crawl:
             raise cast("WebSearchError", answers[0])
         return self.found
 
-    def _start(self) -> Flow[Stream[Page]]:
+    def _start(self) -> Flow[Stream[Any]]:
         service: Any = next((reader for reader in leaves(self._reader) if hasattr(reader, "map")), None)
         for site in self._sites:
             place, mapped = _Place(site), Page(url=site.url)

@@ -150,10 +150,7 @@ class Index:
     def add_pages(
         self, pages: Iterable[tuple[str, Page | WebSearchError]], tell: Callable[[str], None] = lambda _: None
     ) -> Report:
-        """Add pages as `WebSearch.crawl` yields them, whole (``max_length=sys.maxsize``); remove those that are gone.
-
-        What cannot be read otherwise is left as it is, and reported. *tell* is called with the URL of each page added.
-        """
+        """Add whole pages (``max_length=sys.maxsize``) as `WebSearch.crawl` yields them; remove those that are gone."""
         changed = removed = 0
         kept, skipped = set[str](), list[SkippedFile]()
         for url, page in pages:

@@ -192,9 +192,8 @@ class Loading:
 
     def _choose(self, crawl: Callable[..., T], read: Callable[..., T]) -> Callable[..., T]:
         part = _with_limit(self.read_options)
-        if self.crawl is False:
-            return partial(read, in_order=True, **part)
-        return partial(crawl, **part, **(self.crawl if isinstance(self.crawl, Mapping) else {}))
+        far = self.crawl if isinstance(self.crawl, Mapping) else {}
+        return partial(read, in_order=True, **part) if self.crawl is False else partial(crawl, **part, **far)
 
     def _make(self, page: Page | WebSearchError) -> Iterator[PlainDocument]:
         if not isinstance(page, WebSearchError):

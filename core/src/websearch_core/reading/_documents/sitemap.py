@@ -31,8 +31,7 @@ _SAMPLE = 2000  # bytes
 
 def read_sitemap(document: Document) -> Page:
     """Read a sitemap, or an index of sitemaps, also compressed. If the XML is something else, read it as text."""
-    is_packed = document.media_type.endswith("gzip")
-    if is_packed:
+    if is_packed := document.media_type.endswith("gzip"):
         with suppress(zlib.error):
             data = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(document.data, _MAX_SOURCE_LENGTH)
             document = replace(document, data=data, content_type="application/xml")
