@@ -6,6 +6,7 @@ A small web site on 127.0.0.1 replaces the web, an index of it the search engine
 
 from __future__ import annotations
 import asyncio
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from serve import Site
 from langchain_websearch import WebSearchToolkit
 from llamaindex_websearch import WebSearchToolSpec
 from websearch_core import WebSearch
-from websearch_core.index import Index, crawl
+from websearch_core.index import Index
 from websearch_core.render import CITATION_INSTRUCTION
 from websearch_core.settings import Settings
 
@@ -40,7 +41,7 @@ def open_demo_web() -> Iterator[tuple[WebSearch, Site]]:
         path = Path(folder) / "index.db"
         options = {"local": {"path": path}}
         with WebSearch("local", reader="direct", settings=Settings.load(providers=options), internal=[site.url]) as web:
-            report = web.run(crawl(f"{site.url}/", Index(path), web.reader))
+            report = Index(path).add_pages(web.crawl(f"{site.url}/", max_length=sys.maxsize))
             console.print(f"A web site on {site.url}: {report.added} pages read and indexed.\n", style="dim")
             yield web, site
 

@@ -9,7 +9,7 @@ import pytest
 
 from websearch_core import Credentials, Http, WebSearch
 from websearch_core.errors import AccessDenied, ConfigurationError
-from websearch_core.index import Index, crawl
+from websearch_core.index import Index
 from websearch_core.providers.crossref import Crossref
 from websearch_core.providers.wikipedia import Wikipedia
 from websearch_core.settings import Settings
@@ -114,7 +114,7 @@ def test_a_crawl_logs_in_at_its_site_too(server, http, tmp_path):
     server.answers |= {"/": page('<a href="/b">more</a>'), "/b": page(), "/robots.txt": http(b"", "404 Not Found")}
     login = {server.url: Credentials(cookies={"sid": SECRET})}
     with WebSearch("duckduckgo", internal=[server.url], http=Http(credentials=login)) as web:
-        report = web.run(crawl(f"{server.url}/", Index(tmp_path / "index.db"), web.reader))
+        report = Index(tmp_path / "index.db").add_pages(web.crawl(f"{server.url}/", sitemaps=False))
 
     assert report.added == 2
     assert {path: headers["cookie"] for path, headers, _ in server.requests} == dict.fromkeys(

@@ -22,7 +22,7 @@ OTHERS = {
         "_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks citations/_negations citations/_numerals"
     ),
     "test_cli": (
-        "_cli/checks _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
+        "_cli/checks _cli/commands/crawl _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
     ),
     "test_client": "client/_calls client/_enforce client/_selection client/_signature",
     "test_codes": "provider/google",
@@ -38,7 +38,7 @@ OTHERS = {
     "test_harden": "reading/_html/normalize reading/_html/parse",
     "test_hedging": "flow/_branches",
     "test_hosts": "flow/_lanes",
-    "test_index": "_text/bm25 _text/terms index/_crawl index/_folder index/_snippet index/_store",
+    "test_index": "_text/bm25 _text/terms index/_folder index/_snippet index/_store",
     "test_keys": "keys/_environ keys/_keyrings",
     "test_lists": "_cli/inputs",
     "test_layers": "layers/_fallback layers/_layer layers/_relax layers/_retry layers/_stack layers/_trail",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from websearch_core import WebSearch
-from websearch_core.index import Index, crawl
+from websearch_core.index import Index
 from websearch_core.settings import Settings
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -38,7 +38,7 @@ def web(site, tmp_path):
     with WebSearch(
         "local", reader="direct", settings=Settings.load(providers={"local": {"path": path}}), internal=[site.url]
     ) as web:
-        web.run(crawl(f"{site.url}/", Index(path), web.reader))
+        Index(path).add_pages(web.crawl(f"{site.url}/", max_length=sys.maxsize))
         yield web
 
 

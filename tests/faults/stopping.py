@@ -47,7 +47,7 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         ),
         2,
     ),
-    "a crawl": ("web.run(crawl(SITE, Index(Path('pages.db')), web.reader))", 8),
+    "a crawl": ("Index(Path('pages.db')).add_pages(web.crawl(SITE))", 8),
     "an asynchronous function": ("WebSearch(from_function('own', search=wait), timeout=300).search('kelp')", 1),
 }
 
@@ -55,7 +55,7 @@ _FRAME = """
 import sys
 from pathlib import Path
 from websearch_core import WebSearch
-from websearch_core.index import Index, crawl
+from websearch_core.index import Index
 from websearch_core.layers import Fallback
 from websearch_core.provider import from_function
 from websearch_core.providers import Tavily

@@ -1,8 +1,8 @@
 """A document loader for web pages."""
 
 from __future__ import annotations
-from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
@@ -49,6 +49,8 @@ class WebPageLoader(BaseLoader):
         web: The `WebSearch` to read with; or pass its arguments instead, such as ``internal`` for your own network.
         read_options: The options of each page, such as ``{"max_length": 8_000}``. By default, pages are whole. The
             metadata of a longer page has ``truncated``.
+        crawl: Load the pages of the sites that begin at *urls*: True, or options of `WebSearch.crawl`, such as
+            ``{"limit": 500}``. Then write ``on_error="skip"``, too: few sites have no broken link.
         on_error: What to do about a page that cannot be read: ``raise`` its error, or ``skip`` the page, and log a
             warning with its URL. A wrong key, a used-up budget and the like are raised in either case.
 
@@ -63,6 +65,7 @@ class WebPageLoader(BaseLoader):
         *,
         web: WebSearch | None = None,
         read_options: ReadOptions | None = None,
+        crawl: Mapping[str, Any] | bool = False,
         on_error: OnError = "raise",
         **arguments: Unpack[CommonArguments],
     ) -> None:
@@ -71,9 +74,9 @@ class WebPageLoader(BaseLoader):
         if urls is None:
             raise InvalidOption(f"urls: must be a URL or a list of URLs, not None: {_URLS}")
         self.urls: list[str] = list_urls(urls)
-        arguments, _ = split_arguments(arguments, ["read_options", "on_error"])
+        arguments, _ = split_arguments(arguments, ["read_options", "crawl", "on_error"])
         self.web: WebSearch = WebSearch.resolve(web, arguments)
-        self._loading = Loading(self.web, read_options, on_error)
+        self._loading = Loading(self.web, read_options, on_error, crawl)
 
     def lazy_load(self) -> Iterator[Document]:
         """Read the pages when they are requested, some of them ahead.

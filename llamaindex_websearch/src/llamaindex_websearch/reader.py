@@ -1,7 +1,7 @@
 """Web pages as LlamaIndex documents."""
 
 from __future__ import annotations
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -49,6 +49,8 @@ class WebPageReader(BasePydanticReader):
     Args:
         web: The `WebSearch` to read with.
         read_options: The options of each page, such as ``{"max_length": 8_000}``. By default, pages are whole.
+        crawl: Read the pages of the sites that begin at the URLs: True, or options of `WebSearch.crawl`, such as
+            ``{"limit": 500}``.
         on_error: What to do about a page that cannot be read: ``skip`` it, and log a warning with its URL; or ``raise``
             its error. A wrong key, a used-up budget and the like are raised in either case.
         arguments: The arguments of `WebSearch`, instead of *web*.
@@ -61,6 +63,7 @@ class WebPageReader(BasePydanticReader):
     is_remote: bool = True
     web: Any = Field(exclude=True)
     read_options: Any = None
+    crawl: Any = False
     on_error: OnError = "skip"
     _loading: Loading = PrivateAttr()
 
@@ -69,6 +72,7 @@ class WebPageReader(BasePydanticReader):
         *,
         web: WebSearch | None = None,
         read_options: ReadOptions | None = None,
+        crawl: Mapping[str, Any] | bool = False,
         on_error: OnError = "skip",
         **arguments: Unpack[CommonArguments],
     ) -> None:
@@ -77,10 +81,10 @@ class WebPageReader(BasePydanticReader):
         given.pop("class_name", None)
         for name in given.keys() & _ELSEWHERE.keys():
             raise ConfigurationError(f"{name}: {_ELSEWHERE[name]}")
-        checked, _ = split_arguments(given, ["read_options", "on_error"])
-        loading = Loading(WebSearch.resolve(web, checked), read_options, on_error)
-        values: dict[str, Any] = {"web": loading.web, "read_options": read_options, "on_error": on_error}
-        super().__init__(**values)
+        checked, _ = split_arguments(given, ["read_options", "crawl", "on_error"])
+        loading = Loading(WebSearch.resolve(web, checked), read_options, on_error, crawl)
+        values: dict[str, Any] = {"web": loading.web, "read_options": read_options, "crawl": crawl}
+        super().__init__(**values, on_error=on_error)
         self._loading = loading
 
     @classmethod

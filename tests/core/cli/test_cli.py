@@ -304,6 +304,33 @@ def test_robots_txt_concerns_no_search(websearch):
     assert "--read-top" in done.stderr
 
 
+# crawl
+
+
+@pytest.mark.enable_socket
+def test_a_crawl_goes_on_where_it_ended(websearch, site, home):
+    command = ("crawl", f"{site.url}/docs/", "--internal", site.url, "-o", home / "pages.jsonl")
+
+    first = websearch(*command, "--limit", 3)
+    rows = [json.loads(line)["url"] for line in (home / "pages.jsonl").read_text().splitlines()]
+    websearch(*command, "--limit", 5)
+    more = [json.loads(line)["url"] for line in (home / "pages.jsonl").read_text().splitlines()]
+
+    assert "more pages were found: raise --limit" in first.stderr
+    assert len(rows) == 3
+    assert more[:3] == rows
+    assert len(more) == len(set(more)) == 5
+
+
+@pytest.mark.enable_socket
+def test_the_urls_of_a_site_are_listed(websearch, site):
+    done = websearch("crawl", f"{site.url}/docs/", "--internal", site.url, "--list")
+
+    assert done.exit_code == 0
+    assert f"{site.url}/docs/" in done.stdout.splitlines()
+    assert len(done.stdout.splitlines()) > 3
+
+
 # index
 
 

@@ -19,12 +19,10 @@ from hypothesis import strategies as st
 
 from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, Unavailable, UnsafeURL
-from websearch_core.flow import Gather, Request, Response, Share, SharedAnswer, Sleep, arun, run
-from websearch_core.index import Index, SkippedFile, crawl
+from websearch_core.index import Index
 from websearch_core.index._snippet import make_snippet, strip_markdown
 from websearch_core.index._store import address
 from websearch_core.models import Page, SearchQuery
-from websearch_core.providers.direct import Direct
 
 XQUAD = Path(__file__).parents[4] / "shared" / "corpora" / "ir" / "xquad"
 
@@ -569,213 +567,28 @@ def test_pipes_and_large_files_are_skipped(index, tmp_path, monkeypatch):
     assert not index.path.exists()
 
 
-# Crawling
+# Pages of a crawl
 
 
-def html(*links, text="kelp"):
-    anchors = " ".join(f'<a href="{link}">a link to {link}</a>' for link in links)
-    return f"<title>T</title><main><p>{text} is what this page speaks of at some length.</p><p>{anchors}</p></main>"
+def test_pages_of_a_crawl_are_added_and_those_that_are_gone_removed(index):
+    urls = []
+    read = [(f"https://sea.example/{name}", page(name, f"kelp {name}")) for name in "abc"]
+    first = index.add_pages(read, urls.append)
+    errors = [PageNotFound("gone"), Unavailable("down"), UnsafeURL("no")]
 
-
-class Web:
-    """A web in memory: each URL has a body, a status, an error or a redirect."""
-
-    def __init__(self, pages):
-        self.pages = pages
-        self.asked = []
-
-    def send(self, request: Request) -> Response:
-        assert request.guarded
-        self.asked.append(request.url)
-        answer = self.pages.get(request.url, 404)
-        if isinstance(answer, Exception):
-            raise answer
-        if isinstance(answer, int):
-            return Response(status=answer, url=request.url)
-        if answer.startswith("-> "):
-            return Response(status=301, url=request.url, headers={"location": answer[3:]})
-        kind = "text/plain" if request.url.endswith(".txt") else "text/html"
-        return Response(status=200, url=request.url, headers={"content-type": kind}, content=answer.encode())
-
-
-SITE = {
-    "https://sea.example/": html("/a", "/b#part", "https://other.example/", "/staff/rota", "/a", "mailto:x@y.example"),
-    "https://sea.example/a": html("/c", "/", "http://sea.example/plain"),
-    "https://sea.example/b": html("/gone", "/away"),
-    "https://sea.example/c": html(),
-    "https://sea.example/away": "-> https://other.example/",
-    "https://sea.example/staff/rota": html(text="secret"),
-    "https://sea.example/robots.txt": "User-agent: *\nDisallow: /staff/",
-    "https://other.example/": html(text="elsewhere"),
-}
-
-
-def test_a_site_is_crawled_within_its_origin_and_robots_txt(index):
-    web, urls = Web(SITE), []
-
-    report = run(crawl("https://sea.example", index, Direct(), tell=urls.append), web.send)
-
-    kept = [f"https://sea.example/{path}" for path in ("", "a", "b", "c")]
-    assert index.urls() == sorted(urls) == kept
-    assert (report.added, report.left) == (4, 0)
-    assert {one.what: one.why for one in report.skipped} == {
-        "https://sea.example/staff/rota": "the site's robots.txt asks programs not to read this page",
-        "https://sea.example/gone": "direct read failed: 404 Not Found",
-        "https://sea.example/away": "the page redirects to another site",
-    }
-    assert web.asked[0] == "https://sea.example/robots.txt"
-    assert len(web.asked) == len(set(web.asked))
-
-
-async def test_a_site_is_crawled_on_an_event_loop_too(index):
-    web = Web(SITE)
-
-    async def send(request):
-        return web.send(request)
-
-    report = await arun(crawl("https://sea.example", index, Direct()), send)
-
-    assert (report.added, len(report.skipped), len(index.urls())) == (4, 3, 4)
-
-
-def test_the_limit_counts_requested_pages_and_the_rest_is_reported(index):
-    web = Web(SITE)
-
-    report = run(crawl("https://sea.example/", index, Direct(), most=2), web.send)
-
-    assert web.asked == [f"https://sea.example/{path}" for path in ("robots.txt", "", "a")]
-    assert (report.added, report.left) == (2, 2)
-
-
-def test_a_redirect_of_the_start_decides_the_site(index):
-    web = Web(
-        {
-            "http://sea.example/": "-> https://www.sea.example/",
-            "https://www.sea.example/": html("/a", "http://sea.example/b"),
-            "https://www.sea.example/a": html(),
-        }
+    second = index.add_pages(
+        [read[0], *((f"https://sea.example/{name}", one) for name, one in zip("bcd", errors, strict=True))]
     )
 
-    run(crawl("http://sea.example/", index, Direct()), web.send)
+    assert (first.added, first.unchanged, first.removed, first.skipped) == (3, 0, 0, ())
+    assert len(urls) == 3
+    assert (second.added, second.unchanged, second.removed) == (0, 1, 1)
+    assert [(one.what[-1], one.why) for one in second.skipped] == [("b", "gone"), ("c", "down"), ("d", "no")]
 
-    assert index.urls() == ["https://www.sea.example/", "https://www.sea.example/a"]
-    assert "https://www.sea.example/robots.txt" in web.asked
 
-
-def test_the_site_that_a_start_redirects_to_may_refuse(index):
-    web = Web(
-        {
-            "http://sea.example/": "-> https://www.sea.example/",
-            "https://www.sea.example/": html(),
-            "https://www.sea.example/robots.txt": "User-agent: *\nDisallow: /",
-        }
-    )
-
-    report = run(crawl("http://sea.example/", index, Direct()), web.send)
-
-    assert report.added == 0
+def test_a_page_that_is_gone_makes_no_index(index):
+    assert index.add_pages([("https://sea.example/a", PageNotFound("gone"))]).removed == 0
     assert not index.path.exists()
-
-
-def test_a_page_that_is_gone_is_removed(index):
-    run(crawl("https://sea.example/", index, Direct()), Web(SITE).send)
-
-    report = run(crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": 404}).send)
-
-    assert report.removed == 1
-    assert "https://sea.example/c" not in index.urls()
-
-
-@pytest.mark.parametrize("where", ["//[", "http://[", "//℀.example"])
-def test_a_page_that_redirects_to_no_url_is_skipped(index, where):
-    report = run(
-        crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": f"-> {where}"}).send
-    )
-
-    assert report.added == 3
-    assert SkippedFile("https://sea.example/c", "the page redirects to something that is not a URL") in report.skipped
-
-
-def test_a_bug_in_the_reader_does_not_end_the_crawl(index):
-    report = run(
-        crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": KeyError()}).send
-    )
-
-    assert report.added == 3
-    assert SkippedFile("https://sea.example/c", "direct read failed: unexpected KeyError") in report.skipped
-
-
-def test_a_page_that_fails_temporarily_is_kept(index):
-    run(crawl("https://sea.example/", index, Direct()), Web(SITE).send)
-
-    run(crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": 503}).send)
-
-    assert "https://sea.example/c" in index.urls()
-
-
-@pytest.mark.parametrize(
-    ("web", "error"),
-    [
-        ({"https://sea.example/robots.txt": 503}, Unavailable),
-        ({"https://sea.example/robots.txt": Unavailable("down")}, Unavailable),
-        ({"https://sea.example/robots.txt": "-> http://["}, BadResponse),
-        ({}, PageNotFound),
-    ],
-)
-def test_a_start_that_cannot_be_read_is_an_error(index, web, error):
-    with pytest.raises(error):
-        run(crawl("https://sea.example/", index, Direct()), Web(web).send)
-
-
-@pytest.mark.parametrize("start", ["sea.example", "file:///etc/passwd", "http://[", "https://a:b@sea.example/"])
-def test_a_start_that_is_not_a_web_url_is_unsafe(index, start):
-    with pytest.raises(UnsafeURL):
-        run(crawl(start, index, Direct()), Web({}).send)
-
-
-def test_redirects_of_robots_txt_are_followed(index):
-    web = Web(
-        {
-            **SITE,
-            "https://sea.example/robots.txt": "-> https://www.sea.example/robots.txt",
-            "https://www.sea.example/robots.txt": "User-agent: *\nDisallow: /a",
-        }
-    )
-
-    run(crawl("https://sea.example/", index, Direct()), web.send)
-
-    assert "https://sea.example/a" not in web.asked
-
-
-def test_a_crawl_delay_makes_the_crawl_sequential(index):
-    web = Web({**SITE, "https://sea.example/robots.txt": "User-agent: *\nCrawl-delay: 3"})
-
-    def until_gather(flow):
-        """Return the first Gather of the flow."""
-        effect = next(flow)
-        while not isinstance(effect, Gather):
-            if isinstance(effect, Share):
-                answer = SharedAnswer(run(effect.make(), web.send), is_first=True)
-            else:
-                answer = web.send(effect) if isinstance(effect, Request) else effect()
-            effect = flow.send(answer)
-        return effect
-
-    flow = crawl("https://sea.example/", index, Direct(), most=2)
-    effect = until_gather(flow)
-    gathered = [(effect.limit, next(visit)) for visit in effect.flows]
-    flow.close()
-
-    assert gathered == [(1, Sleep(3.0))]
-
-
-def test_a_page_that_robots_txt_closes_is_not_fetched_after_a_redirect_either(index):
-    web = Web({**SITE, "https://sea.example/c": "-> /staff/rota"})
-
-    report = run(crawl("https://sea.example/", index, Direct()), web.send)
-
-    assert "https://sea.example/staff/rota" not in web.asked
-    assert "https://sea.example/c" in {one.what for one in report.skipped}
 
 
 # Measured

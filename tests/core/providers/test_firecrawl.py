@@ -14,6 +14,7 @@ from websearch_core.errors import (
     UnsupportedOption,
 )
 from websearch_core.models import SearchQuery
+from websearch_core.provider import Site
 from websearch_core.providers.firecrawl import Firecrawl
 from websearch_core.testing import SECRET, play, reply
 
@@ -129,3 +130,22 @@ def test_pages_and_places_can_be_chosen():
     page = next(mine.read(URL)).json
     assert (page["headers"], page["waitFor"]) == ({"X-Tide": "low"}, 500)
     assert "low" not in repr(mine)
+
+
+def test_a_site_is_mapped():
+    # written from firecrawl-py 4.55.0 and https://docs.firecrawl.dev/api-reference/endpoint/map; values invented
+    body = {
+        "success": True,
+        "links": [{"url": "https://sea.example/a", "title": "A"}, {"url": "x"}, 7],
+        "creditsUsed": 1,
+    }
+    flow = FIRECRAWL.map(Site("https://sea.example/", 9, 10, "domain", sitemaps=False))
+
+    request = next(flow)
+    with pytest.raises(StopIteration) as done:
+        flow.send(reply(body))
+
+    assert request.url == "https://api.firecrawl.dev/v2/map"
+    assert request.target == "https://sea.example/"
+    assert request.json == {"url": "https://sea.example/", "limit": 9, "includeSubdomains": True, "sitemap": "skip"}
+    assert (done.value.value.links, done.value.value.usage) == (("https://sea.example/a",), {"credits": 1})

@@ -22,6 +22,7 @@ from websearch_core.errors import (
 )
 from websearch_core.flow import Response
 from websearch_core.models import Image, SearchQuery
+from websearch_core.provider import Site
 from websearch_core.providers.tavily import Tavily
 from websearch_core.testing import SECRET, play, reply
 
@@ -335,3 +336,21 @@ def test_icons_can_be_requested():
     mine = Tavily(api_key=SECRET, include_favicon=True)
 
     assert next(mine.search(SearchQuery.of("kelp"))).json["include_favicon"] is True
+
+
+def test_a_site_is_mapped():
+    # written from tavily-python 0.8.5 and https://docs.tavily.com/documentation/api-reference/endpoint/map; values invented
+    body = {"base_url": "sea.example", "results": ["https://sea.example/a", 7, "nonsense"], "usage": {"credits": 1}}
+    flow = Tavily(api_key=SECRET).map(Site("https://sea.example/", 900, 10, "host", sitemaps=True))
+
+    request = next(flow)
+    with pytest.raises(StopIteration) as done:
+        flow.send(reply(body))
+
+    assert request.url == "https://api.tavily.com/map"
+    assert request.target == "https://sea.example/"
+    assert request.json == {
+        "url": "https://sea.example/", "limit": 900, "max_depth": 5, "max_breadth": 500, "allow_external": False,
+        "include_usage": True,
+    }  # fmt: skip
+    assert (done.value.value.links, done.value.value.usage) == (("https://sea.example/a",), {"credits": 1})

@@ -473,8 +473,52 @@ class WebSearch:
 
         return aiterate(self, check_urls(urls, AsyncIterable), start)
 
+    def crawl(self, site: str | Iterable[str], /, **options: Any) -> Generator[tuple[str, Page | WebSearchError]]:
+        """Read the pages of a site, and yield each URL with its page or error, as `iter_read` does.
+
+        It begins with the start, ``llms.txt``, and the sitemaps that robots.txt names, or else ``/sitemap.xml``, and
+        follows links breadth first, as far as robots.txt allows. A reader whose service maps sites is asked instead.
+
+        Args:
+            site: Where to begin: one absolute http(s) URL, or several. Where it redirects to is the site.
+            options: ``limit``: maximum number of pages of each site (200). ``depth``: maximum number of links from the
+                start (10); what a sitemap lists is one away. ``scope``: what is below the ``path`` of the start (the
+                default), its ``host``, or its ``domain`` with subdomains. ``sitemaps=False``: begin with the start
+                alone. ``concurrency`` and the part of each page are as for `iter_read`.
+
+        Raises:
+            InvalidOption: An option is wrong.
+        """
+        from ._crawl import Crawl
+
+        return Crawl(self, site, options).rows()
+
+    def acrawl(self, site: str | Iterable[str], /, **options: Any) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
+        """Do the same as `crawl` on the running event loop."""
+        from ._crawl import Crawl
+
+        return Crawl(self, site, options).arows()
+
+    def map(self, site: str | Iterable[str], /, **options: Any) -> list[str]:
+        """Return the URLs that the start links to, or sitemaps and ``llms.txt`` list.
+
+        Arguments and errors are those of `crawl`, but the ``limit`` is 5,000 URLs, and the ``depth`` 1; with a larger
+        one, the pages on the way are read. If nothing can be read, the error is raised.
+        """
+        from ._crawl import Crawl
+
+        crawl = Crawl(self, site, options, only_urls=True)
+        return crawl.list_urls(crawl.rows())
+
+    async def amap(self, site: str | Iterable[str], /, **options: Any) -> list[str]:
+        """Do the same as `map` on the running event loop."""
+        from ._crawl import Crawl
+
+        crawl = Crawl(self, site, options, only_urls=True)
+        return crawl.list_urls([row async for row in crawl.arows()])
+
     def run(self, flow: Flow[_T]) -> _T:
-        """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
+        """Run your own flow with these connections and this guard."""
         notice_fork()
         return run_apart(partial(run, flow, self._send), **self._describe_call())
 

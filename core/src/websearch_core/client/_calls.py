@@ -191,7 +191,8 @@ class Calls:
 
     def _choose(self, options: ReadOptions) -> Choices:
         """Return what a call wants of pages, or the call or tool around it, or the settings."""
-        around, wanted = current_call().choices, dict[str, Any]()
+        around = current_call().choices
+        wanted: dict[str, Any] = {"menus": around.menus}
         for name, words in _CHOICES.items():
             choice = options.get(name)
             if choice not in {None, *words}:

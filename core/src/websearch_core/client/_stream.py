@@ -157,7 +157,7 @@ def iterate(web: WebSearch, items: Iterable[Any], start: Start[A]) -> Generator[
                 branch.start()
             if given is not None:
                 yield given
-            elif (has_to_wait or not stream.wants_more) and (ended := woken.get()):
+            elif not stream.is_over and (has_to_wait or not stream.wants_more) and (ended := woken.get()):
                 branches.discard(ended)
                 ended.done.result()  # raise what ended it
     finally:
@@ -202,7 +202,7 @@ async def aiterate(
                 begin(web.arun(flow))
             if given is not None:
                 yield given
-            elif has_to_wait or coming is not None or not stream.wants_more:
+            elif not stream.is_over and (has_to_wait or coming is not None or not stream.wants_more):
                 await woken.wait()
     finally:
         stream.clear()

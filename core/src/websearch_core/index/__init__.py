@@ -6,11 +6,10 @@
     index.add_folder(Path("docs"))
     index.search(SearchQuery(text="rotate a key")).hits[0].page.title
 
-The provider ``local`` searches it and reads from it. `crawl` adds a web site.
+The provider ``local`` searches it and reads from it. `Index.add_pages` adds a web site that is crawled.
 """
 
-from ._crawl import crawl
 from ._folder import Report, SkippedFile
 from ._store import Hit, Index, SearchHits
 
-__all__ = ["Hit", "Index", "Report", "SearchHits", "SkippedFile", "crawl"]
+__all__ = ["Hit", "Index", "Report", "SearchHits", "SkippedFile"]

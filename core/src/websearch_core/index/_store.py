@@ -7,7 +7,7 @@ value for threads, pickles and forks. In WAL mode, reading and indexing do not b
 from __future__ import annotations
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -22,11 +22,14 @@ from .._text.urls import identify, is_web_url
 from ..errors import (
     BadResponse,
     ConfigurationError,
+    DisallowedByRobots,
     InvalidOption,
     PageNotFound,
     ServiceError,
     Unavailable,
+    UnsafeURL,
     UnsupportedContent,
+    WebSearchError,
 )
 from ..models import Page, SearchQuery
 from ..provider._results import in_domains
@@ -142,6 +145,25 @@ class Index:
         here = place.as_uri()
         known = [url for url in self.urls() if url == here or url.startswith(f"{here}/")] if self.path.exists() else []
         removed = sum(self.remove(url) for url in known if url not in kept)
+        return Report(added=changed, unchanged=len(kept) - changed, removed=removed, skipped=tuple(skipped))
+
+    def add_pages(
+        self, pages: Iterable[tuple[str, Page | WebSearchError]], tell: Callable[[str], None] = lambda _: None
+    ) -> Report:
+        """Add whole pages (``max_length=sys.maxsize``) as `WebSearch.crawl` yields them; remove those that are gone."""
+        changed = removed = 0
+        kept, skipped = set[str](), list[SkippedFile]()
+        for url, page in pages:
+            try:
+                if isinstance(page, WebSearchError):
+                    raise page
+                changed += self.add(page)
+            except (ServiceError, UnsafeURL, DisallowedByRobots) as error:
+                skipped.append(SkippedFile(url, error.summary))
+                removed += isinstance(error, PageNotFound) and self.path.exists() and self.remove(url)
+            else:
+                kept.add(address(page.final_url or page.url))
+                tell(url)
         return Report(added=changed, unchanged=len(kept) - changed, removed=removed, skipped=tuple(skipped))
 
     def urls(self) -> list[str]:

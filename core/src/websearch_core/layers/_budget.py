@@ -91,20 +91,19 @@ class _BudgetProvider(ProviderWrapper[Budget]):
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         flow = partial(super().search, query)
-        return (yield from self._charge("search", query.limit, flow, lambda answer: [answer]))
+        return (yield from self.charge("search", query.limit, flow, lambda answer: [answer]))
 
     def read(self, url: str, /) -> Flow[Page]:
-        return (yield from self._charge("read", 1, partial(super().read, url), lambda page: [page]))
+        return (yield from self.charge("read", 1, partial(super().read, url), lambda page: [page]))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         def pages(answers: list[Page | WebSearchError]) -> list[Page]:
             return [answer for answer in answers if isinstance(answer, Page)]
 
-        return (yield from self._charge("read", len(urls), partial(super().read_many, urls), pages))
+        return (yield from self.charge("read", len(urls), partial(super().read_many, urls), pages))
 
-    def _charge(
-        self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]
-    ) -> Flow[T]:
+    def charge(self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]) -> Flow[T]:
+        """Run a flow, and charge for it: *count* results or pages at first, and in the end what it says it cost."""
         meter = _Meter(self, self._estimate(verb, count), current_call().account, _today())
         try:
             yield from meter.add(meter.estimate.once)

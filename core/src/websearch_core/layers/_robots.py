@@ -60,7 +60,7 @@ class Robots(Layer):
 class _RobotsProvider(ProviderWrapper[Robots]):
     def __init__(self, layer: Robots, files: RobotsFiles, inner: Provider) -> None:
         super().__init__(layer, inner)
-        self._files = files
+        self.files = files
         if any(rank_of(part) == Rank.THROTTLE for part in parts(inner)):
             raise ConfigurationError(
                 "Robots: a Throttle inside sees no Crawl-delay: write Throttle()(Robots()(reader))"
@@ -69,14 +69,14 @@ class _RobotsProvider(ProviderWrapper[Robots]):
     def read(self, url: str, /) -> Flow[Page]:
         if not any(map(needs_network, leaves(self.inner))):
             return (yield from super().read(url))
-        return (yield from self._files.read(reader(self.inner), url))
+        return (yield from self.files.read(reader(self.inner), url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        checks = [contain_bugs(partial(self._files.check, url), self.name) for url in urls]
+        checks = [contain_bugs(partial(self.files.check, url), self.name) for url in urls]
         checked: list[float | WebSearchError] = yield Gather(checks)
         answers = {url: one for url, one in zip(urls, checked, strict=True) if isinstance(one, WebSearchError)}
         allowed = [url for url in urls if url not in answers]
         pages = (yield from super().read_many(allowed)) if allowed else []
-        ended = yield Gather([self._files.check_end(url, page) for url, page in zip(allowed, pages, strict=True)])
+        ended = yield Gather([self.files.check_end(url, page) for url, page in zip(allowed, pages, strict=True)])
         answers |= zip(allowed, ended, strict=True)
         return [answers[url] for url in urls]

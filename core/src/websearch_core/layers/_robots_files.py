@@ -36,6 +36,7 @@ _PROMPT = 16 * 1024  # characters that are parsed within a millisecond or so
 _MAX_KEPT = 2**20  # characters of all files that are kept; parsed, they take up to 40 times as many bytes
 # Only these are rules, as the parser spells them. Other lines end a group for it, against RFC 9309, 2.2.4.
 _RULE = re.compile(r"\s*(user[ -]?agent|allow|diss?all?ow|diasllow|disallaw|crawl[ -]delay)\b", re.IGNORECASE)
+_SITEMAP = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -49,6 +50,7 @@ class Rules:
 
         self.size = len(text)
         self._user_agent = user_agent
+        self.sitemaps = tuple(_SITEMAP.findall(text))
         lines = text.lstrip("\ufeff").splitlines()
         self._rules = Protego.parse("\n".join(filter(_RULE.match, lines)))
 
@@ -126,6 +128,12 @@ class RobotsFiles:
                 raise
             return rules
         return shared.value  # type: ignore[no-any-return]
+
+    def find_sitemaps(self, url: str) -> tuple[str, ...]:
+        """Return the sitemaps that the robots.txt of the site of *url* names, if that is kept."""
+        site = find_origin(url)
+        with self._lock:
+            return next((kept.rules.sitemaps for (_, of), kept in self._kept.items() if of == site), ())
 
     def _perform(self, effect: Request | Call) -> Flow[Any]:
         if isinstance(effect, Request) and effect.guarded and not isinstance(effect, Auxiliary):

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     )
     from ._languages import codes, find_country, find_language
     from ._paging import collect_pages, follow_pages, page_by_page
-    from ._ports import FILTERS, FREE, Limits, PageReader, Price, Provider, SearchProvider, Service
+    from ._ports import FILTERS, FREE, Limits, PageReader, Price, Provider, SearchProvider, Service, Site
     from ._reading import check_response, check_text, page_error, parse_page, parse_pages
     from ._results import parse_images, parse_results
 
 __all__ = [
     "FILTERS", "FREE", "BaseUrl", "Env", "Flow", "FoundFile", "Image", "Key", "Limits", "Page", "PageReader", "Price",
     "Provider", "Request", "Response", "SearchProvider", "SearchQuery", "SearchResponse", "SearchResult", "Service",
-    "as_number", "as_object", "as_objects", "as_text", "check_options", "check_response", "check_text", "codes",
+    "Site", "as_number", "as_object", "as_objects", "as_text", "check_options", "check_response", "check_text", "codes",
     "collect_pages", "date_range", "decode", "drop_none", "error_for", "find_country", "find_language", "follow_pages",
     "from_function", "is_vendor", "page_by_page", "page_error", "parse_date", "parse_images", "parse_page",
     "parse_pages", "parse_results", "parse_usage", "post_json", "provider", "time_left", "with_extra", "with_sites",

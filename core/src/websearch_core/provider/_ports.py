@@ -6,23 +6,27 @@ values of ``topic`` that it supports besides ``general``; ``emulated``, those of
 parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
 knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; ``opens_pages = True`` for a reader that fetches
 pages itself; ``helps_after``, the errors of the readers before it in a chain after which it is worth asking, if not
-after all; a method ``problem() -> str | None`` that says why it cannot be used yet; and, if its results are those of
-other search engines, a method ``find_engines(result)`` that returns the names of the engines behind a `SearchResult`,
-so that each votes only once when results are fused. Layers (`Retry`, `Fallback`, ...) wrap providers and are providers
-themselves: see `websearch_core.layers.Layer`.
+after all; a method ``problem() -> str | None`` that says why it cannot be used yet; for a reader whose service maps
+sites, a method ``map(site) -> Flow[Page]``, which returns a page with links to the pages of a `Site`; and, if its
+results are those of other search engines, a method ``find_engines(result)`` that returns the names of the engines
+behind a `SearchResult`, so that each votes only once when results are fused. Layers (`Retry`, `Fallback`, ...) wrap
+providers and are providers themselves: see `websearch_core.layers.Layer`.
 """
 
 from __future__ import annotations
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeGuard, overload
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, TypeGuard, overload
+from urllib.parse import urlsplit
 
 from ..errors import ConfigurationError, WebSearchError
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 
 Role = Literal["search", "read"]
+Scope = Literal["path", "host", "domain"]
 
 # Options of a query that mostly come together.
 FILTERS: frozenset[str] = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "before"})
@@ -107,6 +111,21 @@ class Service:
     as_of: str = ""
     compared: str = ""
     terms: str = ""
+
+
+class Site(NamedTuple):
+    """A web site to crawl or map, and how far: the options of `WebSearch.crawl`."""
+
+    url: str
+    limit: int
+    depth: int
+    scope: Scope
+    sitemaps: bool
+
+    @property
+    def folder(self) -> str:
+        """The path that all of a site in the scope ``path`` has: that of its start, without the name of a file."""
+        return re.sub(r"[^/]*\.[A-Za-z]\w*$|/+$", "", urlsplit(self.url).path).rstrip("/") + "/"
 
 
 class SearchProvider(Protocol):

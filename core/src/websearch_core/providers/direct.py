@@ -241,6 +241,11 @@ class Direct:
         )
         if page.media_type in HTML:
             self._check_obstacles(response, page, url, choices.route)
+            if choices.menus and b"nofollow" in response.content.lower():
+                from ..reading import drop_unfollowed
+
+                kept = drop_unfollowed(page.links, response.content, here, response.headers.get("content-type"))
+                page = page.model_copy(update={"links": kept})
         return page
 
     def _parse_refresh(self, response: kit.Response, url: str, choices: Choices) -> str | None:

@@ -3,7 +3,8 @@
 ``keyless=True`` uses the small free allowance per address for callers without a key
 (https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a country boosts its pages but does not
 filter. ``search_depth="advanced"`` gives much better results and costs two credits instead of one. Twenty pages are
-read in one request.
+read in one request. A site is mapped in one request, too, at most five links deep (written from tavily-python 0.8.5);
+a crawl then reads what that lists, which costs what Tavily's own crawl does.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from websearch_core.errors import QuotaExhausted, ServiceError, UnsupportedOptio
 from websearch_core.provider._codes import LANGUAGES, read_country_names
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, as_texts, bearer
-from websearch_core.provider._reading import find_records, read_alone
+from websearch_core.provider._reading import as_links, find_records, read_alone
 from websearch_core.provider._results import take_results
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
@@ -58,6 +59,7 @@ class Tavily:
         api_urls=(
             "https://docs.tavily.com/documentation/api-reference/endpoint/search",
             "https://docs.tavily.com/documentation/api-reference/endpoint/extract",
+            "https://docs.tavily.com/documentation/api-reference/endpoint/map",
         ),
         signup_url="https://app.tavily.com",
         free_allowance="1,000 credits a month; a small allowance without a key",
@@ -127,6 +129,16 @@ class Tavily:
         body = self._body(response, "read")
         results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("failed_results"))
         return kit.parse_pages(self._read, urls, results, failures, usage=kit.parse_usage(body.get("usage")))
+
+    def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
+        """List the pages of a site."""
+        payload = {
+            "url": serialize(site.url), "limit": site.limit, "max_depth": min(max(site.depth, 1), 5),
+            "max_breadth": min(site.limit, 500), "allow_external": False, "include_usage": True,
+        }  # fmt: skip
+        body = self._body((yield kit.post_json(self, "map", payload, headers=self._headers(), target=site.url)), "read")
+        usage = kit.parse_usage(body.get("usage"))
+        return kit.Page(url=site.url, links=as_links(body.get("results")), usage=usage)
 
     def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None) -> kit.Page:
         if found:

@@ -130,7 +130,9 @@ TYPES = (
             re.compile(rb"....ftyp(?:heic|heix|heim|heis|hevc|hevx|mif1|msf1)", re.DOTALL): "image/heic",
         },
     ),
-    DocumentType(name="sitemaps", reader="sitemap:read_sitemap", media_types=("*xml",), is_bounded=False),
+    DocumentType(
+        name="sitemaps", reader="sitemap:read_sitemap", media_types=("*xml", "application/gzip"), is_bounded=False
+    ),
     DocumentType(
         name="Markdown",
         reader="markdown:read_markdown",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 import logging
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
@@ -152,6 +153,7 @@ class Loading:
         on_error: What to do about a page that cannot be read: ``raise`` its error, after the pages before it; or
             ``skip`` it, and log a warning with its URL. A wrong key, a used-up budget and the like are raised in either
             case: no other page could be read.
+        crawl: Load the pages of the sites that begin at the URLs: True, or options of `WebSearch.crawl`.
 
     Raises:
         InvalidOption: An argument is wrong.
@@ -160,6 +162,7 @@ class Loading:
     web: WebSearch
     read_options: ReadOptions | Mapping[str, Any] | None = None
     on_error: OnError = "raise"
+    crawl: Mapping[str, Any] | bool = False
 
     def __post_init__(self) -> None:
         """Refuse wrong options now rather than with the first page."""
@@ -177,16 +180,20 @@ class Loading:
             InvalidOption: It is neither.
             WebSearchError: As *on_error* says.
         """
-        for _, page in self.web.iter_read(list_urls(urls), in_order=True, **_with_limit(self.read_options)):
+        for _, page in self._choose(self.web.crawl, self.web.iter_read)(list_urls(urls)):
             yield from self._make(page)
 
     async def aload(self, urls: str | Sequence[str]) -> AsyncIterator[PlainDocument]:
         """Do the same as `load` on the running event loop."""
-        part = _with_limit(self.read_options)
-        async with aclosing(self.web.aiter_read(list_urls(urls), in_order=True, **part)) as pages:
+        async with aclosing(self._choose(self.web.acrawl, self.web.aiter_read)(list_urls(urls))) as pages:
             async for _, page in pages:
                 for document in self._make(page):
                     yield document
+
+    def _choose(self, crawl: Callable[..., T], read: Callable[..., T]) -> Callable[..., T]:
+        part = _with_limit(self.read_options)
+        far = self.crawl if isinstance(self.crawl, Mapping) else {}
+        return partial(read, in_order=True, **part) if self.crawl is False else partial(crawl, **part, **far)
 
     def _make(self, page: Page | WebSearchError) -> Iterator[PlainDocument]:
         if not isinstance(page, WebSearchError):

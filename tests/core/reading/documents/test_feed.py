@@ -245,7 +245,18 @@ def test_a_sitemap_of_many_addresses_is_cut_with_a_note():
     page = read_bytes(b"<urlset>" + b"<url><loc>https://sea.example/kelp</loc></url>" * 60_000, URL)
     assert page.truncated
     assert page.notes == ("the first 37038 addresses",)
-    assert len(page.links) == 1000
+    assert len(page.links) == 50_000
+
+
+def test_a_compressed_sitemap():
+    page = read_bytes(gzip.compress(SITEMAP), URL, "application/gzip")
+    assert page.links == ("https://sea.example/kelp?a=1&b=2", "https://sea.example/dulse")
+
+
+@pytest.mark.parametrize("data", [gzip.compress(b"kelp"), b"\x1f\x8b\x08rubbish"])
+def test_what_is_compressed_otherwise_has_no_text(data):
+    with pytest.raises(UnsupportedContent):
+        read_bytes(data, URL, "application/gzip")
 
 
 PERSONS = ["author", "dc:creator", "managingEditor", "webMaster", "dc:publisher", "itunes:author", "itunes:owner"]

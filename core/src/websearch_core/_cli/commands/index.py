@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 import dataclasses
+import sys
 from collections.abc import Callable
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..._text.quantity import quantity
-from ...errors import ConfigurationError
+from ...errors import ConfigurationError, DisallowedByRobots, WebSearchError
 from ..arguments import Internal, TextOrJson
 from ..output import print_json, print_line, report_errors, show_progress
 
@@ -74,11 +77,16 @@ def _add(
         added: Report = local.index.add_folder(Path(place), report_step)
         return added
     from ...client import WebSearch
-    from ...index import crawl
+    from ...client._crawl import Crawl
 
     with WebSearch(local, reader="direct", internal=internal) as web:
-        timeout = web.settings.timeout.read
-        return web.run(crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=report_step))
+        crawl = Crawl(web, place, {"limit": max_pages, "scope": "host", "max_length": sys.maxsize})
+        with closing(crawl.rows()) as rows:
+            start = next(rows)
+            if isinstance(start[1], WebSearchError) and not isinstance(start[1], DisallowedByRobots):
+                raise start[1]
+            report: Report = local.index.add_pages(chain([start], rows), report_step)
+        return dataclasses.replace(report, left=crawl.left)
 
 
 def _is_site(place: str) -> bool:

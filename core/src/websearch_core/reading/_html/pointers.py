@@ -41,6 +41,16 @@ def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str 
     return None
 
 
+def drop_unfollowed(links: tuple[str, ...], data: bytes, url: str, content_type: str | None = None) -> tuple[str, ...]:
+    """Return the *links* of a page without those that it asks programs not to follow: some, or by ``robots`` all."""
+    document = parse_page(data, content_type, most=len(data))
+    if document.css_first('meta[name="robots" i][content*="nofollow" i]'):
+        return ()
+    base, refused = find_base(document, url), document.css('a[href][rel~="nofollow" i]')
+    left_out = {absolute(tag.attributes.get("href"), base) for tag in refused}
+    return tuple(link for link in links if link not in left_out)
+
+
 def find_markdown_alternate(data: bytes, url: str, content_type: str | None = None, header: str = "") -> str | None:
     """Return the URL of the Markdown that a page, or the *header* ``Link`` with it, names as its alternate, or None.
 

@@ -1,0 +1,224 @@
+"""Crawl sites: what to read next, which needs no I/O, and the stream of pages that it feeds."""
+
+from __future__ import annotations
+import re
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import aclosing, closing
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
+from urllib.parse import urljoin
+
+from .._runtime.bugs import contain_bugs
+from .._runtime.deadline import time_limit
+from .._runtime.scope import Choices, scope
+from .._text.urls import find_page, is_web_url, serialize, split_url
+from ..errors import InvalidOption, UnsafeURL, WebSearchError
+from ..flow import Flow
+from ..layers import Robots
+from ..layers._layer import Rank, Started, held, leaves, parts, rank_of
+from ..models import Page
+from ..provider._ports import Provider, Scope, Site
+from ._arguments import check_number, check_urls, strip_fragment
+from ._stream import NOT_NOW, Stream, aiterate, iterate
+
+if TYPE_CHECKING:
+    from . import WebSearch
+
+Answer: TypeAlias = Page | WebSearchError
+
+_LONGEST = 300.0  # seconds for a service to map a site
+_MAX_LENGTH = 1_000  # characters of a URL
+_MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
+_MAX_QUERIES = 500  # of one path: a calendar has a page for every day
+_MAX_LISTS = 100  # sitemaps of one site
+_LIST = re.compile(r"(?:\.xml(?:\.gz)?|/llms\.txt|/sitemap[^/]*)$", re.IGNORECASE)
+_SESSION = re.compile(
+    r";jsessionid=[^/?#;]*|(?<=[?&])(?:phpsessid|jsessionid|aspsessionid\w*|session_?id|sid)=[^&#]*&?", re.IGNORECASE
+)
+
+
+class _Place:
+    """A site of a crawl, and how much of it was found: pages, lists, and queries of each path."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.counts: Counter[str] = Counter()
+
+    def holds(self, url: str, *, whole: bool = False) -> bool:
+        """Return whether *url* is in the scope; or, for lists, on the *whole* host."""
+        if not is_web_url(url) or not is_web_url(self.site.url):
+            return False
+        (scheme, host, port, rest), start = split_url(url), split_url(self.site.url)
+        if self.site.scope == "domain":
+            return f".{host}".endswith(f".{start[1].removeprefix('www.')}")
+        is_below = f"{rest.partition('?')[0].rstrip('/')}/".startswith(self.site.folder)
+        return (scheme, host, port) == start[:3] and (whole or self.site.scope == "host" or is_below)
+
+    def wants(self, url: str) -> bool:
+        """Return whether to read the page at *url*: not if it looks like one of a trap without end."""
+        path, mark, _ = split_url(url)[3].partition("?")
+        self.counts[path] += bool(mark)
+        repeats = max(Counter(filter(None, path.split("/"))).values(), default=0)
+        is_trap = repeats > _MAX_REPEATS or self.counts[path] > _MAX_QUERIES or len(url) > _MAX_LENGTH
+        return not is_trap and self.holds(url)
+
+
+class Crawl:
+    """A crawl, or a map, which *only* lists *URLs*, with the options of `WebSearch.crawl`.
+
+    Of a page that *find_known* returns, other than a start, the links are followed, and it is not read again.
+    """
+
+    def __init__(
+        self,
+        web: WebSearch,
+        starts: str | Iterable[str],
+        options: Mapping[str, Any],
+        *,
+        only_urls: bool = False,
+        find_known: Callable[[str], Page | None] = lambda _: None,
+    ) -> None:
+        usual = {"limit": 5_000, "depth": 1} if only_urls else {"limit": 200, "depth": 10}
+        part: dict[str, Any] = {**usual, "scope": "path", "sitemaps": True, "concurrency": 32, "links": "keep"}
+        part |= {name: value for name, value in options.items() if value is not None}
+        for name, least in (("limit", 1), ("depth", 0), ("concurrency", 1)):
+            check_number(name, part[name], least, InvalidOption)
+        if part["scope"] not in get_args(Scope) or part["links"] != "keep":  # which a crawl follows
+            raise InvalidOption(f"scope: must be one of {', '.join(get_args(Scope))}; links: a crawl keeps them")
+        far: dict[str, Any] = {name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")}
+        urls: list[str] = [starts] if isinstance(starts, str) else list(check_urls(starts))
+        self._sites = [Site(_normalize(strip_fragment(url)), **far) for url in urls]
+        self._web, self._part = web, part
+        self._only_urls, self._find_known = only_urls, find_known
+        self._reader: Any = _put_robots(web.reader, Started(Robots()))
+        self._robots: list[Any] = [one for one in parts(self._reader) if hasattr(one, "files")]
+        self.found: list[str] = []
+        self.left = 0  # pages that were found, and are beyond the limit
+        self._waiting: deque[tuple[_Place, str, int | None]] = deque()  # with the links from the start; None for lists
+        self._under_way: dict[str, tuple[_Place, int | None]] = {}
+        self._seen: set[str] = set()
+        self._read: set[int] = set()  # pages, by what identifies them
+
+    def rows(self) -> Generator[tuple[str, Answer]]:
+        """Yield each page, or its error, when it was read. Closing the generator ends what is under way."""
+        with closing(iterate(self._web, self._pull(), self._start)) as answers:
+            for url, answer in answers:
+                if (row := self._settle(url, answer)) is not None:
+                    yield url, row
+
+    async def arows(self) -> AsyncGenerator[tuple[str, Answer]]:
+        """Do the same as `rows` on the running event loop."""
+        async with aclosing(aiterate(self._web, self._pull(), self._start)) as answers:
+            async for url, answer in answers:
+                if (row := self._settle(url, answer)) is not None:
+                    yield url, row
+
+    def list_urls(self, rows: Iterable[tuple[str, Answer]]) -> list[str]:
+        """Return what a map found, after its *rows*; raise the first if all are errors."""
+        answers = [answer for _, answer in rows]
+        if answers and not any(isinstance(answer, Page) for answer in answers):
+            raise cast("WebSearchError", answers[0])
+        return self.found
+
+    def _start(self) -> Flow[Stream[Any]]:
+        service: Any = next((reader for reader in leaves(self._reader) if hasattr(reader, "map")), None)
+        for site in self._sites:
+            place, mapped = _Place(site), Page(url=site.url)
+            if service and site.sitemaps and site.depth:  # it knows the sitemaps, too
+                place.site = site._replace(sitemaps=False)
+                self._web.settings.domains.check(site.url)
+                do: Any = partial(service.map, site)
+                for budget in [one for one in parts(self._reader) if hasattr(one, "charge")]:
+                    do = partial(budget.charge, "read", 1, do, lambda page: [page])
+                with time_limit(_LONGEST):
+                    mapped = yield from contain_bugs(do, service.name)
+            self._add(place, site.url, 1 if mapped.links and self._only_urls else 0)
+            for url in filter(is_web_url, mapped.links):
+                self._add(place, _normalize(url), 1)
+        calls = replace(self._web._calls, reader=self._reader, page_reader=self._reader)  # noqa: SLF001 - part of it
+        part: Any = {name: value for name, value in self._part.items() if name != "concurrency"}
+        with scope(choices=Choices(menus=True)):
+            return (yield from calls.stream_reads(part, self._part["concurrency"], in_order=False, give_up_after=3))
+
+    def _pull(self) -> Iterator[Any]:
+        """Yield each URL to read, or `NOT_NOW` while that depends on answers which have yet to come."""
+        while self._waiting or self._under_way:
+            if not self._waiting:
+                yield NOT_NOW
+                continue
+            place, url, depth = self._waiting.popleft()
+            if depth is None and place.counts["pages"] >= place.site.limit:  # it would only add to what is too much
+                continue
+            self._under_way[url] = place, depth
+            if depth and (page := self._find_known(url)) is not None:
+                self._settle(url, page)
+            else:
+                yield url
+
+    def _settle(self, url: str, answer: Answer) -> Answer | None:
+        """Follow the links of what was read; return what to report of it, if anything."""
+        place, depth = self._under_way.pop(url)
+        if isinstance(answer, WebSearchError):
+            return None if depth is None else answer
+        if depth is not None:
+            there = _normalize(answer.final_url or url)
+            if depth and not place.holds(there):
+                return UnsafeURL("the page redirects to something outside of the crawl")
+            if not place.holds(there):
+                place.site = place.site._replace(url=there)
+            begin = answer.title, answer.content[:500]  # many sites declare one canonical URL for all pages
+            page = {hash((_identify(one), *begin)) for one in (there, answer.canonical_url or there)}
+            self._seen.add(_identify(there))
+            if page & self._read:
+                return None
+            self._read |= page
+        for link in filter(is_web_url, answer.links):
+            self._add(place, _normalize(link), (depth or 0) + 1)
+        if depth == 0 and place.site.sitemaps and place.site.depth:
+            named = [one for robots in self._robots for one in robots.files.find_sitemaps(there)]
+            folder = place.site._replace(url=there).folder
+            for one in (*(named or ["/sitemap.xml"]), "/llms.txt", f"{folder}llms.txt"):
+                self._add(place, urljoin(there, one), None)
+        return None if depth is None else answer
+
+    def _add(self, place: _Place, url: str, depth: int | None) -> None:
+        """Let *url* wait, so many links from the start; None says that it is a list of pages."""
+        if depth is not None and depth <= 1 and _LIST.search(url.partition("?")[0]):
+            depth = None
+        key = f"a list at {url}" if depth is None else _identify(url)
+        if key in self._seen or (depth or 0) > place.site.depth:
+            return
+        if not (place.holds(url, whole=True) if depth is None else depth == 0 or place.wants(url)):
+            return
+        self._seen.add(key)
+        kind, most = ("lists", _MAX_LISTS) if depth is None else ("pages", place.site.limit)
+        if place.counts[kind] >= most:
+            self.left += depth is not None
+            return
+        place.counts[kind] += 1
+        self.found += [] if depth is None else [url]
+        if depth is None or not self._only_urls or depth < place.site.depth:
+            self._waiting.append((place, url, depth))
+
+
+def _normalize(url: str) -> str:
+    """Return *url* as it is sent, without its fragment; itself if it is not a URL, which is the error of its row."""
+    return serialize(url).partition("#")[0] if is_web_url(url) else url
+
+
+def _identify(url: str) -> str:
+    """Return what is the same for all URLs of a page, as far as that can be known without reading it."""
+    return find_page(_SESSION.sub("", url)) if is_web_url(url) else f"{url} is not a URL"
+
+
+def _put_robots(provider: Provider, robots: Started) -> Provider:
+    """Put the layer directly around each reader, under the layers that are there, which keep their state."""
+    inside, started = held(provider), getattr(provider, "_started", None)
+    if rank_of(provider) == Rank.ROBOTS:
+        return provider
+    if not inside or started is None:
+        return robots.put_around(provider)
+    wrapped: Provider = started.put_around(*(_put_robots(one, robots) for one in inside))
+    return wrapped
