@@ -133,7 +133,7 @@ class RobotsFiles:
         """Return the sitemaps that the robots.txt of the site of *url* names, if that is kept."""
         site = find_origin(url)
         with self._lock:
-            return next((kept.rules.sitemaps for (_, of), kept in self._kept.items() if of == site), ())
+            return next((rules.sitemaps for (_, of), (rules, _) in self._kept.items() if of == site), ())
 
     def _perform(self, effect: Request | Call) -> Flow[Any]:
         if isinstance(effect, Request) and effect.guarded and not isinstance(effect, Auxiliary):
