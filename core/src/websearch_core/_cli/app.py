@@ -86,6 +86,6 @@ def websearch(
 
 
 # Each is the function of that name in the module of that name in `commands`; the help lists them in this order.
-for _name in ("search", "read", "index", "providers", "usage", "setup", "cache", "doctor"):
+for _name in ("search", "read", "index", "providers", "usage", "setup", "cache", "doctor", "mcp"):
     _module = import_module(f"{__package__}.commands.{_name}")
     app.command(epilog=getattr(_module, "EPILOG", EXIT_CODES))(getattr(_module, _name))
