@@ -1,8 +1,6 @@
-"""The tools as a server of the Model Context Protocol (MCP), for hosts such as Claude, VS Code and Cursor.
+"""The tools as a server of the Model Context Protocol (MCP): https://modelcontextprotocol.io/specification/2026-07-28.
 
-The command ``websearch mcp`` runs it, and ``make_server(WebTools(provider="brave"))`` makes one for a program of yours.
-It needs ``pip install 'websearch-core[mcp]'``: https://github.com/modelcontextprotocol/python-sdk, 1.30 or 2. It serves
-the specifications of 2025 and, with an SDK 2, the stateless one of 2026-07-28.
+The command ``websearch mcp`` runs it. It needs ``pip install 'websearch-core[mcp]'``: the official SDK, 1.30 or 2.
 """
 
 from __future__ import annotations
@@ -10,17 +8,13 @@ import asyncio
 import hmac
 import json
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping
 from importlib import import_module, metadata
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from .errors import ConfigurationError, InvalidOption
 from .events import Event, listen
 from .tools import DESCRIPTIONS, Output, PageArguments, Run, WebTools, as_error
-
-if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
 
 __all__ = ["make_server"]
 
@@ -28,21 +22,18 @@ _HINTS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True
 _HANDLE = "Leave it out at first; then the one that the first result names, so that pages keep their numbers."
 _BEGUN = "This is conversation {}: pass it as `conversation` in further calls, and pages keep their numbers."
 _TEXT = {"type": "string"}
-_SOURCE = {"type": "object", "properties": {"id": {"type": "integer"}, "title": _TEXT, "url": _TEXT}}
-_FACTS = {
-    "status": {"enum": ["success", "error"]}, "text": _TEXT, "sources": {"type": "array", "items": _SOURCE},
-    "conversation": _TEXT, "code": _TEXT, "retry_after": {"type": "number"},
-}  # fmt: skip
-_ANSWER = {"type": "object", "properties": _FACTS, "required": ["status", "text", "sources"]}
+_ANSWER: dict[str, Any] = {"type": "object", "required": ["status", "text", "sources"], "properties": {
+    "status": {"enum": ["success", "error"]}, "text": _TEXT, "conversation": _TEXT, "code": _TEXT,
+    "sources": {"type": "array", "items": {"type": "object"}}, "retry_after": {"type": "number"},
+}}  # fmt: skip
 
 
-def make_server(tools: WebTools) -> Server[Any]:
-    """Return an MCP server with ``web_search`` and ``open_page``, for any transport of the SDK.
+def make_server(tools: WebTools) -> Any:
+    """Return an ``mcp.server.lowlevel.Server`` with ``web_search`` and ``open_page``, for any of the SDK's transports.
 
-    They do what they do in every framework, and take one argument more, ``conversation``, which the first result names.
-    Calls that pass it share numbers of pages, ``max_uses``, and with ``provenance`` what may be opened; a call without
-    it begins another. It ends with the server, and belongs to the user whom the transport has authenticated. A budget
-    charges that user as its tenant.
+    Each takes one argument more, ``conversation``, which the first result names. Calls that pass it share numbers of
+    pages, ``max_uses``, and with ``provenance`` what may be opened; a call without it begins another. It ends with the
+    server, and belongs to the user whom the transport has authenticated. A budget charges that user as its tenant.
 
     Raises:
         ConfigurationError: The package ``mcp`` is not installed, or the tools have a format that MCP does not have.
@@ -54,7 +45,7 @@ def make_server(tools: WebTools) -> Server[Any]:
     if tools.output_format == "search_result":
         raise ConfigurationError("output_format: MCP has text, markdown and json")
     calls = _Calls(tools)
-    listed = types.ListToolsResult.model_validate({"tools": [*calls.describe()]})
+    listed = types.ListToolsResult.model_validate(calls.describe())
 
     async def list_tools(*_: Any) -> Any:
         return listed
@@ -62,18 +53,16 @@ def make_server(tools: WebTools) -> Server[Any]:
     async def call_tool(context: Any, name: str, arguments: Any) -> Any:
         return types.CallToolResult.model_validate(await calls.answer(context, name, dict(arguments or {})))
 
-    server: Any
-    about: dict[str, Any] = {"name": "websearch", "version": metadata.version("websearch-core")}
-    if hasattr(sdk.Server, "call_tool"):  # 1.x
-        server = sdk.Server(**about)
+    server: Any = sdk.Server("websearch", version=metadata.version("websearch-core"))
+    if hasattr(server, "call_tool"):  # 1.x
         server.list_tools()(list_tools)
         server.call_tool(validate_input=False)(lambda *asked: call_tool(server.request_context, *asked))
     else:
-        about["on_call_tool"] = lambda context, asked: call_tool(context, asked.name, asked.arguments)
-        a_day = import_module("mcp.server.caching").CacheHint(ttl_ms=86_400_000, scope="public")
-        server = sdk.Server(**about, on_list_tools=list_tools, cache_hints={"tools/list": a_day})
+        server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
+        call = types.CallToolRequestParams, lambda context, asked: call_tool(context, asked.name, asked.arguments)
+        server.add_request_handler("tools/call", *call)
         server.get_tool_input_schema = {tool.name: tool.input_schema for tool in listed.tools}.get
-    return cast("Server[Any]", server)
+    return server
 
 
 class _Calls:
@@ -83,58 +72,48 @@ class _Calls:
         self._tools = tools
         self._secret = secrets.token_bytes(32)
 
-    def describe(self) -> Iterator[dict[str, Any]]:
+    def describe(self) -> dict[str, Any]:
+        tools: list[dict[str, Any]] = []
         schemas = self._tools.search_arguments().model_json_schema(), PageArguments.model_json_schema()
         for name, schema in zip(DESCRIPTIONS, schemas, strict=True):
             schema["properties"]["conversation"] = {**_TEXT, "description": _HANDLE}
             about = {"name": name, "title": name.replace("_", " ").capitalize(), "description": DESCRIPTIONS[name]}
-            yield {**about, "inputSchema": schema, "outputSchema": _ANSWER, "annotations": _HINTS}
+            tools.append({**about, "inputSchema": schema, "outputSchema": _ANSWER, "annotations": _HINTS})
+        return {"tools": tools, "ttlMs": 86_400_000, "cacheScope": "public"}
 
     async def answer(self, context: Any, name: str, given: dict[str, Any]) -> dict[str, Any]:
-        """Answer a call, with progress if the client asked for it."""
-        meta = context.meta or {}
+        """Answer a call, also if it fails: the SDK would show a text of its own."""
+        meta, sends = context.meta or {}, list[asyncio.Task[None]]()
         token = meta.get("progress_token") if isinstance(meta, Mapping) else meta.progressToken
-        login = getattr(context.request and context.request.scope.get("user"), "access_token", None)
-        user = [login.client_id, (login.claims or {}).get("iss"), login.subject] if login else [None]
-        sends: list[asyncio.Task[None]] = []
 
         def report(event: Event) -> None:
-            if provider := getattr(event, "provider", ""):
+            if token is not None and (provider := getattr(event, "provider", "")):
                 facts = len(sends) + 1, None, f"{provider}: {event.name.replace('_', ' ')}", str(context.request_id)
                 sends.append(asyncio.create_task(context.session.send_progress_notification(token, *facts)))
 
-        try:
-            with nullcontext() if token is None else listen(report):
-                answer = await self._answer(user, name, given)
-            await asyncio.gather(*sends)
-            return answer
-        finally:
-            for one in sends:
-                one.cancel()
-
-    async def _answer(self, user: list[str | None], name: str, given: dict[str, Any]) -> dict[str, Any]:
-        """Answer a call. An error is an answer, too: the SDK would show its own text."""
         asked, handle = str(given.pop("conversation", None) or ""), None
         tool = self._tools.asearch if name == "web_search" else self._tools.aopen_page
         try:
-            handle, run = self._begin(name, asked, user)
-            output = await tool(given, run)
+            handle, run = self._begin(name, asked, context.request)
+            with listen(report):
+                output = await tool(given, run)
+            await asyncio.gather(*sends)
         except Exception as error:  # noqa: BLE001 - a bug is logged, and its text may quote a key
             output = Output.of_error(as_error(error, name[:50]), self._tools.output_format)
-        facts = {fact: output.artifact.get(fact) for fact in ("status", "sources", "code", "retry_after")}
-        facts |= {"text": output.content, "conversation": handle}
-        is_error = facts["status"] == "error"
-        texts = [output.content, *([] if asked or is_error else [_BEGUN.format(handle)])]
+        facts = {**output.artifact, "text": output.content, "conversation": handle}
+        texts = [output.content, *([] if asked or facts["status"] == "error" else [_BEGUN.format(handle)])]
         return {
             "content": [{"type": "text", "text": text} for text in texts],
-            "structuredContent": {fact: value for fact, value in facts.items() if value is not None},
-            "isError": is_error,
+            "structuredContent": {name: facts[name] for name in _ANSWER["properties"] if facts.get(name) is not None},
+            "isError": facts["status"] == "error",
         }
 
-    def _begin(self, name: str, asked: str, user: list[str | None]) -> tuple[str, Run]:
+    def _begin(self, name: str, asked: str, request: Any) -> tuple[str, Run]:
         """Return the conversation of a call. It is signed: nobody can make one up, or continue another user's."""
         if name not in DESCRIPTIONS:
             raise InvalidOption(f"there is no such tool; there are {' and '.join(DESCRIPTIONS)}")
+        login = getattr(request and request.scope.get("user"), "access_token", None)
+        user = [login.client_id, (login.claims or {}).get("iss"), login.subject] if login else [None]
         number = asked[:12] or secrets.token_hex(6)
         handle = number + hmac.new(self._secret, json.dumps([number, user]).encode(), "sha256").hexdigest()[:16]
         if asked and not hmac.compare_digest(handle.encode(errors="replace"), asked.encode(errors="replace")):

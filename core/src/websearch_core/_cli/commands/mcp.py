@@ -3,7 +3,6 @@
 from __future__ import annotations
 import asyncio
 import hmac
-import io
 import os
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal
@@ -40,27 +39,27 @@ def mcp(
     Settings are those of all commands. WEB_SEARCH_MCP_TOKENS has the bearer tokens for HTTP: ann:TOKEN,bob:TOKEN.
     """
     with report_errors("text"):
-        from ...client import WebSearch
+        from ...keys._environ import read_variable
         from ...mcp import make_server
         from ...tools import WebTools
 
-        with WebSearch(provider=provider) as web:
-            server = make_server(WebTools(web, provenance=provenance))
+        tools = WebTools(provider=provider, provenance=provenance)
+        with tools.web:
+            server = make_server(tools)
             if not http:
                 asyncio.run(_serve_stdio(server))
                 return
-            import uvicorn
-
             host, _, port = http.rpartition(":")
             if not host or not port.isdecimal():
                 raise ConfigurationError("--http: write HOST:PORT, such as 127.0.0.1:8000")
-            tokens, is_local = _read_tokens(), host in _LOOPBACK
-            if not (is_local or insecure or (tokens and certificate)):
-                needed = f"set {_TOKENS} and --certificate, or say --insecure"
-                raise ConfigurationError(f"--http: other machines can connect to {host}; {needed}")
-            names = [host, *(_LOOPBACK if is_local else ()), *(hostname or ())]
-            options: Any = {"ssl_certfile": certificate, "access_log": False, "timeout_graceful_shutdown": 5}
-            uvicorn.run(_make_app(server, names, tokens), host=host.strip("[]"), port=int(port), **options)
+            given = (one.strip().rpartition(":") for one in read_variable(_TOKENS).split(",") if one.strip())
+            tokens = {token.encode(): user for user, _, token in given}
+            if any(len(token) < 16 for token in tokens):
+                raise ConfigurationError(f"{_TOKENS}: a token has at least 16 characters")
+            if not (host in _LOOPBACK or insecure or (tokens and certificate)):
+                raise ConfigurationError(f"--http {host}: set {_TOKENS} and --certificate, or say --insecure")
+            names = [host, *_LOOPBACK, *(hostname or ())]
+            _serve_http(server, names, tokens, host=host.strip("[]"), port=int(port), ssl_certfile=certificate)
 
 
 async def _serve_stdio(server: Any) -> None:
@@ -68,24 +67,15 @@ async def _serve_stdio(server: Any) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
-    wire = io.TextIOWrapper(os.fdopen(os.dup(1), "wb"), encoding="utf-8")
+    wire = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)
     async with stdio_server(stdout=anyio.wrap_file(wire)) as streams:
         await server.run(*streams, server.create_initialization_options())
 
 
-def _read_tokens() -> dict[str, bytes]:
-    from ...keys._environ import read_variable
-
-    given = (one.strip().rpartition(":") for one in read_variable(_TOKENS).split(",") if one.strip())
-    tokens = {user: token.encode() for user, _, token in given}
-    if any(len(token) < 16 for token in tokens.values()):
-        raise ConfigurationError(f"{_TOKENS}: a token has at least 16 characters")
-    return tokens
-
-
-def _make_app(server: Any, names: list[str], tokens: dict[str, bytes]) -> Any:
-    """Return the ASGI application. Requests with another ``Host``, or from web pages of another origin, are refused."""
+def _serve_http(server: Any, names: list[str], tokens: dict[bytes, str], **options: Any) -> None:
+    """Serve at ``/mcp``. Requests with another ``Host``, or from web pages of another origin, are refused."""
+    import uvicorn
     from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
     from mcp.server.auth.provider import AccessToken
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -94,10 +84,9 @@ def _make_app(server: Any, names: list[str], tokens: dict[str, bytes]) -> Any:
     from starlette.middleware.authentication import AuthenticationMiddleware
     from starlette.routing import Route
 
-    async def verify(token: str) -> AccessToken | None:
-        """Find the user, in a time that says nothing about the tokens."""
-        found = [user for user, known in tokens.items() if hmac.compare_digest(token.encode(), known)]
-        return AccessToken(token="", client_id=found[0], scopes=[]) if found else None
+    async def verify(token: str) -> AccessToken | None:  # in a time that says nothing about the tokens
+        users = [user for known, user in tokens.items() if hmac.compare_digest(token.encode(), known)]
+        return AccessToken(token="", client_id=users[0], scopes=[]) if users else None
 
     hosts = [form for name in names for form in (name, f"{name}:*")]
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
@@ -106,4 +95,4 @@ def _make_app(server: Any, names: list[str], tokens: dict[str, bytes]) -> Any:
     endpoint = RequireAuthMiddleware(manager.asgi_app, []) if tokens else manager.asgi_app
     app = Starlette(routes=[Route("/mcp", endpoint)], lifespan=lambda _: manager.run())
     app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(SimpleNamespace(verify_token=verify)))
-    return app
+    uvicorn.run(app, access_log=False, timeout_graceful_shutdown=5, **options)
