@@ -6,7 +6,6 @@ The command ``websearch mcp`` runs it. It needs ``pip install 'websearch-core[mc
 from __future__ import annotations
 import asyncio
 import hmac
-import json
 import secrets
 from collections.abc import Mapping
 from importlib import import_module, metadata
@@ -115,8 +114,8 @@ class _Calls:
         login = getattr(request and request.scope.get("user"), "access_token", None)
         user = [login.client_id, (login.claims or {}).get("iss"), login.subject] if login else [None]
         number = asked[:12] or secrets.token_hex(6)
-        handle = number + hmac.new(self._secret, json.dumps([number, user]).encode(), "sha256").hexdigest()[:16]
+        handle = number + hmac.new(self._secret, f"{number} {user}".encode(), "sha256").hexdigest()[:16]
         if asked and not hmac.compare_digest(handle.encode(errors="replace"), asked.encode(errors="replace")):
             raise InvalidOption("conversation: not one that a result named; leave it out to begin another")
-        tenant = json.dumps(user) if any(user[1:]) else user[0]
+        tenant = str(user) if any(user[1:]) else user[0]
         return handle, Run(name=(*user, handle), conversation=(*user, handle), tenant=tenant)

@@ -4,21 +4,20 @@ from __future__ import annotations
 import asyncio
 import hmac
 import os
+import signal
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal
 
 import typer
 
 from ...errors import ConfigurationError
-from ..arguments import list_words
 from ..completion import complete_provider
 from ..output import report_errors
 
-_Opens = Literal["any", "seen", "seen+links"]
 _TOKENS = "WEB_SEARCH_MCP_TOKENS"
 _LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
 _NAME = typer.Option("--provider", "-p", metavar="NAME", help="As in search", autocompletion=complete_provider)
-_OPENS = typer.Option(metavar=list_words(_Opens), help="Which pages may be opened; seen: those that a search found")
+_OPENS = typer.Option(metavar="[any|seen|seen+links]", help="Which pages may be opened; seen: those of a search")
 _HTTP = typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP here, such as 127.0.0.1:8000; otherwise stdio")
 _HOSTNAME = typer.Option(metavar="NAME", help="Another name by which clients call HOST; repeatable")
 _CERTIFICATE = typer.Option(metavar="FILE", help="PEM file with the certificate for HTTPS and its key")
@@ -28,7 +27,7 @@ _INSECURE = typer.Option("--insecure", help="Let other machines connect without 
 def mcp(
     *,
     provider: Annotated[str | None, _NAME] = None,
-    provenance: Annotated[_Opens, _OPENS] = "any",
+    provenance: Annotated[Literal["any", "seen", "seen+links"], _OPENS] = "any",
     http: Annotated[str | None, _HTTP] = None,
     hostname: Annotated[list[str] | None, _HOSTNAME] = None,
     certificate: Annotated[str | None, _CERTIFICATE] = None,
@@ -58,8 +57,8 @@ def mcp(
                 raise ConfigurationError(f"{_TOKENS}: a token has at least 16 characters")
             if not (host in _LOOPBACK or insecure or (tokens and certificate)):
                 raise ConfigurationError(f"--http {host}: set {_TOKENS} and --certificate, or say --insecure")
-            names = [host, *_LOOPBACK, *(hostname or ())]
-            _serve_http(server, names, tokens, host=host.strip("[]"), port=int(port), ssl_certfile=certificate)
+            hosts = [form for name in (host, *_LOOPBACK, *(hostname or ())) for form in (name, f"{name}:*")]
+            _serve_http(server, hosts, tokens, host=host.strip("[]"), port=int(port), ssl_certfile=certificate)
 
 
 async def _serve_stdio(server: Any) -> None:
@@ -67,13 +66,15 @@ async def _serve_stdio(server: Any) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
+    for number in (signal.SIGINT, signal.SIGTERM):  # nothing else ends the thread that waits for input
+        signal.signal(number, lambda number, _: os._exit(128 + number))
     wire = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)
     async with stdio_server(stdout=anyio.wrap_file(wire)) as streams:
         await server.run(*streams, server.create_initialization_options())
 
 
-def _serve_http(server: Any, names: list[str], tokens: dict[bytes, str], **options: Any) -> None:
+def _serve_http(server: Any, hosts: list[str], tokens: dict[bytes, str], **options: Any) -> None:
     """Serve at ``/mcp``. Requests with another ``Host``, or from web pages of another origin, are refused."""
     import uvicorn
     from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
@@ -88,7 +89,6 @@ def _serve_http(server: Any, names: list[str], tokens: dict[bytes, str], **optio
         users = [user for known, user in tokens.items() if hmac.compare_digest(token.encode(), known)]
         return AccessToken(token="", client_id=users[0], scopes=[]) if users else None
 
-    hosts = [form for name in names for form in (name, f"{name}:*")]
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
     security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
     manager = StreamableHTTPSessionManager(server, security_settings=security)
