@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-from collections.abc import Mapping
 from importlib import import_module, metadata
 from typing import Any
 
@@ -82,15 +81,17 @@ class _Calls:
 
     async def answer(self, context: Any, name: str, given: dict[str, Any]) -> dict[str, Any]:
         """Answer a call, also if it fails: the SDK would show a text of its own."""
-        meta, sends = context.meta or {}, list[asyncio.Task[None]]()
-        token = meta.get("progress_token") if isinstance(meta, Mapping) else meta.progressToken
+        session, sends = context.session, list[asyncio.Task[None]]()
+        token, number = getattr(context.meta, "progressToken", None), str(context.request_id)
+        progress = getattr(session, "report_progress", None)  # of 2.x: it knows whether the client wants any
 
         def report(event: Event) -> None:
-            if token is not None and (provider := getattr(event, "provider", "")):
-                facts = len(sends) + 1, None, f"{provider}: {event.name.replace('_', ' ')}", str(context.request_id)
-                sends.append(asyncio.create_task(context.session.send_progress_notification(token, *facts)))
+            if (provider := getattr(event, "provider", "")) and (progress or token is not None):
+                facts = len(sends) + 1, None, f"{provider}: {event.name.replace('_', ' ')}"
+                send = progress(*facts) if progress else session.send_progress_notification(token, *facts, number)
+                sends.append(asyncio.create_task(send))
 
-        asked, handle = str(given.pop("conversation", None) or ""), None
+        asked, handle = str(given.pop("conversation", None) or "").encode("ascii", "replace").decode(), None
         tool = self._tools.asearch if name == "web_search" else self._tools.aopen_page
         try:
             handle, run = self._begin(name, asked, context.request)
@@ -115,7 +116,7 @@ class _Calls:
         user = [login.client_id, (login.claims or {}).get("iss"), login.subject] if login else [None]
         number = asked[:12] or secrets.token_hex(6)
         handle = number + hmac.new(self._secret, f"{number} {user}".encode(), "sha256").hexdigest()[:16]
-        if asked and not hmac.compare_digest(handle.encode(errors="replace"), asked.encode(errors="replace")):
+        if asked and not hmac.compare_digest(handle, asked):
             raise InvalidOption("conversation: not one that a result named; leave it out to begin another")
         tenant = str(user) if any(user[1:]) else user[0]
         return handle, Run(name=(*user, handle), conversation=(*user, handle), tenant=tenant)
