@@ -20,10 +20,10 @@ from websearch_core.tools import DESCRIPTIONS, Run, WebTools
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
-import mcp as sdk  # noqa: E402
+import mcp as sdk
 
-from tests.waiting import await_until  # noqa: E402
-from websearch_core.mcp import make_server  # noqa: E402
+from tests.waiting import await_until
+from websearch_core.mcp import make_server
 
 ERAS = ["legacy", "auto"] if hasattr(sdk, "Client") else ["legacy"]  # 2.x also speaks the stateless specification
 KELP = {"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "A brown alga."}
@@ -86,7 +86,9 @@ async def test_the_tools_are_listed_with_schemas_and_hints(era):
         assert tool["inputSchema"]["additionalProperties"] is False
         assert tool["outputSchema"]["required"] == ["status", "text", "sources"]
         hints = tool["annotations"]
-        assert hints["readOnlyHint"] and hints["idempotentHint"] and hints["openWorldHint"]
+        assert hints["readOnlyHint"]
+        assert hints["idempotentHint"]
+        assert hints["openWorldHint"]
         assert hints["destructiveHint"] is False
     if era == "auto":
         assert (listed["ttlMs"], listed["cacheScope"]) == (86_400_000, "public")
@@ -151,7 +153,9 @@ async def test_a_handle_that_nobody_got_is_refused(handle):
 def calls_of(server, user=None):
     """Return a function that answers calls of a user, as the transport has authenticated them."""
     login = user and SimpleNamespace(access_token=SimpleNamespace(**{"claims": None, "subject": None, **user}))
-    context = SimpleNamespace(meta=None, request=login and SimpleNamespace(scope={"user": login}), session=None, request_id=1)
+    context = SimpleNamespace(
+        meta=None, request=login and SimpleNamespace(scope={"user": login}), session=None, request_id=1
+    )
 
     async def answer(name, arguments):
         if hasattr(server, "request_handlers"):  # 1.x
@@ -252,7 +256,9 @@ async def test_progress_is_sent_in_order_if_it_is_asked_for(era):
 async def test_a_cancelled_call_is_cancelled_at_the_service(era):
     ends = []
     provider = web(delay=600)
-    tools = WebTools(WebSearch(provider, timeout=900, on_event=lambda event: ends.append(getattr(event, "error", None))))
+    tools = WebTools(
+        WebSearch(provider, timeout=900, on_event=lambda event: ends.append(getattr(event, "error", None)))
+    )
     async with connect(make_server(tools), era) as client:
         task = asyncio.create_task(call(client, "web_search", query="kelp"))
         await await_until(lambda: provider.queries)
@@ -269,7 +275,9 @@ async def cancel_first(session):
 
     number = session._request_id - 1
     params = CancelledNotificationParams(requestId=number, reason="test")
-    await session.send_notification(ClientNotification(CancelledNotification(method="notifications/cancelled", params=params)))
+    await session.send_notification(
+        ClientNotification(CancelledNotification(method="notifications/cancelled", params=params))
+    )
 
 
 async def test_200_calls_in_flight_all_end():

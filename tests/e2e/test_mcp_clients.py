@@ -23,7 +23,9 @@ async def test_langchains_adapter_gets_texts_artifacts_and_errors():
         facts = found.artifact["structured_content"]
         conversation = {"conversation": facts["conversation"]}
         opened = await page.ainvoke({"url": "[1]", **conversation})
-        failed = await page.ainvoke({"type": "tool_call", "id": "2", "name": "open_page", "args": {"url": "http://10.0.0.1/"}})
+        failed = await page.ainvoke(
+            {"type": "tool_call", "id": "2", "name": "open_page", "args": {"url": "http://10.0.0.1/"}}
+        )
 
     assert (search.name, page.name) == ("web_search", "open_page")
     assert "1. Kelp" in found.content[0]["text"]

@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
-import uvicorn  # noqa: E402
+import uvicorn
 
-from websearch_core._cli.app import app as program  # noqa: E402
-from websearch_core._cli.commands import mcp as command  # noqa: E402
-from websearch_core.mcp import make_server  # noqa: E402
-from websearch_core.testing import FakeWeb  # noqa: E402
-from websearch_core.tools import WebTools  # noqa: E402
+from websearch_core._cli.app import app as program
+from websearch_core._cli.commands import mcp as command
+from websearch_core.mcp import make_server
+from websearch_core.testing import FakeWeb
+from websearch_core.tools import WebTools
 
 TOKENS = {b"ann-0123456789abcdef": "ann", b"bob-0123456789abcdef": "bob"}
 KELP = {"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "A brown alga."}
@@ -106,7 +106,9 @@ async def test_two_users_are_told_apart_by_their_tokens(served):
     assert hijacked.status_code == 404
 
 
-@pytest.mark.parametrize("token", ["", "Bearer", "Bearer ", "Bearer wrong", "Basic YW5uOg==", "Bearer ann-0123456789abcdeé"])
+@pytest.mark.parametrize(
+    "token", ["", "Bearer", "Bearer ", "Bearer wrong", "Basic YW5uOg==", "Bearer ann-0123456789abcdeé"]
+)
 async def test_without_a_right_token_nothing_is_served(served, token):
     async with connect(served, TOKENS) as client:
         headers = {"Authorization": token.encode("latin-1")} if token else {}
