@@ -95,7 +95,7 @@ def main() -> None:
 # MCP
 
 What a call of `web_search` costs in processor time, client included, with a provider that answers five results at once:
-the same call of the tool without a server; a tool of the same SDK ({metadata.version("mcp")}) with the same schemas that
+the same call of the tool without a server; a tool of that SDK ({metadata.version("mcp")}) with the same schemas that
 does nothing but return that answer; and the call through [the server](../mcp.md). The least of {_ROUNDS} rounds of
 {_CALLS} calls each. More: beyond the sum of the first two. The goal is 10 %.
 

@@ -22,7 +22,9 @@ SCENARIOS = [
     "dns-rebinding-protection", "server-stateless", "caching", "http-header-validation",
     "input-required-result-unsupported-methods",
 ]  # fmt: skip
-NOT_OURS = re.compile(r"Not testable|'test_missing_capability'|(?:prompts|resources)(?:/templates)?/list returned JSON-RPC error -32601")
+NOT_OURS = re.compile(
+    r"Not testable|'test_missing_capability'|(?:prompts|resources)(?:/templates)?/list returned JSON-RPC error -32601"
+)
 
 
 def run(scenario: str, url: str) -> tuple[int, list[str]]:
