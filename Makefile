@@ -27,8 +27,8 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs test-cluster test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants bench-facts bench-adapters soak model record drift plugin matrix lock distributions sbom release publish
+.PHONY: help install wheels demo test test-ddgs test-cluster test-mcp conformance test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
+	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-mcp bench-tenants bench-facts bench-adapters soak model record drift plugin matrix lock distributions sbom release publish
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -82,6 +82,18 @@ test-cluster: $(CLUSTER)/installed  ## test ReadPages in a local cluster of Ray,
 test-models: $(VENV)/installed  ## test the schemas of the tools with the packages of OpenAI, Anthropic and Google
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/langchain/requirements.txt
 	$(BIN)/python -m pytest tests/langchain/test_models.py tests/langchain/test_sources.py
+
+test-mcp: build/mcp/installed  ## test the MCP server with the SDK 1.30 and LangChain's client; the other tests have 2 and LlamaIndex's
+	build/mcp/bin/python -m pytest -p no:cacheprovider tests/core/test_mcp.py tests/core/cli/test_mcp.py tests/e2e/test_mcp_clients.py
+
+build/mcp/installed: tests/e2e/requirements.txt $(MANIFESTS)
+	$(NEW_VENV) --clear build/mcp
+	$(INSTALL) build/mcp --require-hashes --requirement $<
+	$(INSTALL) build/mcp --no-deps --no-build-isolation --editable core
+	@touch $@
+
+conformance: $(VENV)/installed  ## check the MCP server with the official conformance suite, which npm fetches
+	$(BIN)/python -m tests.e2e.conformance
 
 test-service: $(VENV)/installed  ## test the service in examples/service with FastAPI, which the other tests do without
 	$(INSTALL) $(VENV) --require-hashes --requirement examples/service/requirements.txt
@@ -146,6 +158,9 @@ bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure th
 
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
+
+bench-mcp: $(VENV)/installed  ## measure what a call through the MCP server costs, and write docs/measured/mcp.md
+	$(BIN)/python -m benchmarks.mcp
 
 bench-tenants: $(VENV)/installed  ## measure many tenants in one process, and write docs/measured/tenants.md
 	$(BIN)/python -m benchmarks.tenants
@@ -256,6 +271,8 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 		--output-file tests/core/providers/requirements.txt tests/core/providers/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file tests/cluster/requirements.txt tests/cluster/requirements.in
+	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+		--extra mcp --output-file tests/e2e/requirements.txt core/pyproject.toml tests/e2e/requirements.in
 
 build/uv/bin/uv:
 	$(NEW_VENV) build/uv

@@ -20,8 +20,8 @@ from websearch_core import errors, provider, providers
 from websearch_core.provider import google
 
 ROOMS = (
-    "citations client errors events flow index keys layers models otel provenance provider providers ray reading render "
-    "settings testing tokens tools".split()
+    "citations client errors events flow index keys layers mcp models otel provenance provider providers ray reading "
+    "render settings testing tokens tools".split()
 )
 PUBLIC = ["websearch_core", *(f"websearch_core.{room}" for room in ROOMS), "websearch_core.provider.google"]
 PACKAGES = [websearch_core, langchain_websearch, llamaindex_websearch]

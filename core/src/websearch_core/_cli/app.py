@@ -86,6 +86,7 @@ def websearch(
 
 
 # Each is the function of that name in the module of that name in `commands`; the help lists them in this order.
-for _name in ("search", "read", "crawl", "index", "providers", "usage", "compare", "setup", "cache", "doctor"):
+_NAMES = "search read crawl index providers usage compare setup cache doctor mcp"
+for _name in _NAMES.split():
     _module = import_module(f"{__package__}.commands.{_name}")
     app.command(epilog=getattr(_module, "EPILOG", EXIT_CODES))(getattr(_module, _name))

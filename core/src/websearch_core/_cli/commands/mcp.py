@@ -1,0 +1,98 @@
+"""``websearch mcp``."""
+
+from __future__ import annotations
+import asyncio
+import hmac
+import os
+import signal
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ...errors import ConfigurationError
+from ..completion import complete_provider
+from ..output import report_errors
+
+_TOKENS = "WEB_SEARCH_MCP_TOKENS"
+_LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
+_NAME = typer.Option("--provider", "-p", metavar="NAME", help="As in search", autocompletion=complete_provider)
+_OPENS = typer.Option(metavar="[any|seen|seen+links]", help="Which pages may be opened; seen: those of a search")
+_HTTP = typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP here, such as 127.0.0.1:8000; otherwise stdio")
+_HOSTNAME = typer.Option(metavar="NAME", help="Another name by which clients call HOST; repeatable")
+_CERTIFICATE = typer.Option(metavar="FILE", help="PEM file with the certificate for HTTPS and its key")
+_INSECURE = typer.Option("--insecure", help="Let other machines connect without tokens or HTTPS")
+
+
+def mcp(
+    *,
+    provider: Annotated[str | None, _NAME] = None,
+    provenance: Annotated[Literal["any", "seen", "seen+links"], _OPENS] = "any",
+    http: Annotated[str | None, _HTTP] = None,
+    hostname: Annotated[list[str] | None, _HOSTNAME] = None,
+    certificate: Annotated[str | None, _CERTIFICATE] = None,
+    insecure: Annotated[bool, _INSECURE] = False,
+) -> None:
+    """Serve web_search and open_page to hosts of MCP, such as Claude, VS Code and Cursor.
+
+    Settings are those of all commands. WEB_SEARCH_MCP_TOKENS has the bearer tokens for HTTP: ann:TOKEN,bob:TOKEN.
+    """
+    with report_errors("text"):
+        from ...keys._environ import read_variable
+        from ...mcp import make_server
+        from ...tools import WebTools
+
+        tools = WebTools(provider=provider, provenance=provenance)
+        with tools.web:
+            server = make_server(tools)
+            if not http:
+                asyncio.run(_serve_stdio(server))
+                return
+            host, _, port = http.rpartition(":")
+            if not host or not port.isdecimal():
+                raise ConfigurationError("--http: write HOST:PORT, such as 127.0.0.1:8000")
+            given = (one.strip().rpartition(":") for one in read_variable(_TOKENS).split(",") if one.strip())
+            tokens = {token.encode(): user for user, _, token in given}
+            if any(len(token) < 16 for token in tokens):
+                raise ConfigurationError(f"{_TOKENS}: a token has at least 16 characters")
+            if not (host in _LOOPBACK or insecure or (tokens and certificate)):
+                raise ConfigurationError(f"--http {host}: set {_TOKENS} and --certificate, or say --insecure")
+            hosts = [form for name in (host, *_LOOPBACK, *(hostname or ())) for form in (name, f"{name}:*")]
+            _serve_http(server, hosts, tokens, host=host.strip("[]"), port=int(port), ssl_certfile=certificate)
+
+
+async def _serve_stdio(server: Any) -> None:
+    """Serve on standard input and output. What else is printed, also by a child, goes to stderr."""
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    for number in (signal.SIGINT, signal.SIGTERM):  # nothing else ends the thread that waits for input
+        signal.signal(number, lambda number, _: os._exit(128 + number))
+    wire = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    os.dup2(2, 1)
+    async with stdio_server(stdout=anyio.wrap_file(wire)) as streams:
+        await server.run(*streams, server.create_initialization_options())
+
+
+def _serve_http(server: Any, hosts: list[str], tokens: dict[bytes, str], **options: Any) -> None:
+    """Serve at ``/mcp``. Requests with another ``Host``, or from web pages of another origin, are refused."""
+    import uvicorn
+    from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
+    from mcp.server.auth.provider import AccessToken
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+    from starlette.applications import Starlette
+    from starlette.middleware.authentication import AuthenticationMiddleware
+    from starlette.routing import Route
+
+    async def verify(token: str) -> AccessToken | None:  # in a time that says nothing about the tokens
+        users = [user for known, user in tokens.items() if hmac.compare_digest(token.encode(), known)]
+        return AccessToken(token="", client_id=users[0], scopes=[]) if users else None
+
+    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
+    security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
+    manager = StreamableHTTPSessionManager(server, security_settings=security)
+    endpoint = RequireAuthMiddleware(manager.asgi_app, []) if tokens else manager.asgi_app
+    app = Starlette(routes=[Route("/mcp", endpoint)], lifespan=lambda _: manager.run())
+    app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(SimpleNamespace(verify_token=verify)))
+    uvicorn.run(app, access_log=False, timeout_graceful_shutdown=5, **options)

@@ -1,0 +1,219 @@
+"""``websearch mcp``: standard input and output, HTTP, and who may connect."""
+
+from __future__ import annotations
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
+import uvicorn
+
+from websearch_core._cli.app import app as program
+from websearch_core._cli.commands import mcp as command
+from websearch_core.mcp import make_server
+from websearch_core.testing import FakeWeb
+from websearch_core.tools import WebTools
+
+TOKENS = {b"ann-0123456789abcdef": "ann", b"bob-0123456789abcdef": "bob"}
+KELP = {"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "A brown alga."}
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+PROGRAM = """
+import logging, sys
+from websearch_core import _cli
+from websearch_core.testing import FakeWeb
+
+class Loud(FakeWeb):
+    def search(self, query, /):
+        print("printed by a provider")
+        logging.warning("logged by a provider")
+        import subprocess
+        subprocess.run(["echo", "printed by a child"])
+        return (yield from super().search(query))
+
+web = Loud(results=[{"title": "Kelp", "url": "https://sea.example/kelp"}])
+sys.argv = ["websearch", "mcp", "--provider", "tavily"]
+with web.replace_providers():
+    _cli.main()
+"""
+
+
+def run(*arguments, **environment):
+    return CliRunner().invoke(program, ["mcp", *arguments], env=environment)
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """What was given to uvicorn, which is not started."""
+    given = {}
+    monkeypatch.setattr(uvicorn, "run", lambda app, **options: given.update(options, app=app))
+    return given
+
+
+@asynccontextmanager
+async def connect(served, tokens, hosts=("localhost", "localhost:*")):
+    tools = WebTools(provider=FakeWeb(results=[KELP], pages={KELP["url"]: "Kelp."}), provenance="seen")
+    command._serve_http(make_server(tools), list(hosts), tokens)
+    app = served["app"]
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8000") as client:
+            yield client
+
+
+async def post(client, method, params, **headers):
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    accept = {"Accept": "application/json, text/event-stream"}
+    return await client.post("/mcp", json=body, headers={**accept, **headers})
+
+
+async def call(client, token, arguments):
+    login = {"Authorization": f"Bearer {token.decode()}"}
+    hello = await post(client, "initialize", HELLO, **login)
+    session = {"Mcp-Session-Id": hello.headers["mcp-session-id"], **login}
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    assert (await client.post("/mcp", json=note, headers={**accept, **session})).status_code == 202
+    name = "open_page" if "url" in arguments else "web_search"
+    answer = await post(client, "tools/call", {"name": name, "arguments": arguments}, **session)
+    data = next(line[6:] for line in answer.text.splitlines() if line.startswith("data: {"))
+    return json.loads(data)["result"], session
+
+
+async def test_two_users_are_told_apart_by_their_tokens(served):
+    ann, bob = TOKENS
+    async with connect(served, TOKENS) as client:
+        found, session = await call(client, ann, {"query": "kelp"})
+        handle = found["structuredContent"]["conversation"]
+        mine, _ = await call(client, ann, {"url": "[1]", "conversation": handle})
+        stolen, _ = await call(client, bob, {"url": "[1]", "conversation": handle})
+        hijacked = await post(client, "tools/list", {}, **{**session, "Authorization": f"Bearer {bob.decode()}"})
+
+    assert not mine["isError"]
+    assert stolen["isError"]
+    assert stolen["structuredContent"]["code"] == "invalid_option"
+    assert hijacked.status_code == 404
+
+
+@pytest.mark.parametrize(
+    "token", ["", "Bearer", "Bearer ", "Bearer wrong", "Basic YW5uOg==", "Bearer ann-0123456789abcdeé"]
+)
+async def test_without_a_right_token_nothing_is_served(served, token):
+    async with connect(served, TOKENS) as client:
+        headers = {"Authorization": token.encode("latin-1")} if token else {}
+        for method in ("initialize", "tools/list", "tools/call"):
+            answer = await post(client, method, HELLO, **headers)
+            assert answer.status_code == 401
+            assert "websearch" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "localhost"}, 200),
+        ({"Origin": "http://localhost:3000"}, 200),
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "localhost.evil.example"}, 421),
+        ({"Host": "127.0.0.1.evil.example:8000"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://localhost.evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+async def test_forged_hosts_and_origins_are_refused(served, headers, status):
+    async with connect(served, {}) as client:
+        assert (await post(client, "initialize", HELLO, **headers)).status_code == status
+
+
+async def test_a_huge_body_is_refused(served):
+    async with connect(served, {}) as client:
+        assert (await post(client, "initialize", {**HELLO, "x": "x" * 5_000_000})).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "needed"),
+    [
+        (["--http", "8000"], {}, "HOST:PORT"),
+        (["--http", "localhost:x"], {}, "HOST:PORT"),
+        (["--http", "0.0.0.0:8000"], {}, "--certificate, or say --insecure"),
+        (["--http", "0.0.0.0:8000", "--certificate", "c.pem"], {}, "WEB_SEARCH_MCP_TOKENS"),
+        (["--http", "0.0.0.0:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdef"}, "--certificate"),
+        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:short"}, "at least 16 characters"),
+        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:"}, "at least 16 characters"),
+        (["--provider", "nonesuch"], {}, "nonesuch"),
+    ],
+)
+def test_wrong_usage_says_what_to_write(served, arguments, environment, needed):
+    ended = run(*arguments, **environment)
+    assert ended.exit_code == 2
+    assert needed in ended.output
+    assert "app" not in served
+    assert "short" not in ended.output
+
+
+@pytest.mark.parametrize("insecure", [True, False])
+def test_other_machines_may_connect_with_tokens_and_https_or_by_a_word(served, insecure):
+    word = ["--insecure"] if insecure else ["--certificate", "c.pem"]
+    environment = {} if insecure else {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdef, 0123456789abcdeg"}
+    ended = run("--http", "0.0.0.0:8443", "--hostname", "search.example", *word, **environment)
+    assert ended.exit_code == 0, ended.output
+    assert (served["host"], served["port"]) == ("0.0.0.0", 8443)
+    assert served["ssl_certfile"] == (None if insecure else "c.pem")
+    assert served["access_log"] is False
+
+
+def start(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
+    environment = {**os.environ, "PYTHONWARNINGS": "default"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    child = subprocess.Popen([sys.executable, tmp_path / "program.py"], env=environment, **pipes)
+    return child, lambda **message: send(child, message)
+
+
+def send(child, message):
+    child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    child.stdin.flush()
+    return json.loads(child.stdout.readline()) if "id" in message else None
+
+
+@pytest.mark.enable_socket  # an event loop in the child
+def test_standard_output_carries_only_the_protocol(tmp_path):
+    child, ask = start(tmp_path)
+    with child:
+        assert ask(id=1, method="initialize", params=HELLO)["result"]["serverInfo"]["name"] == "websearch"
+        ask(method="notifications/initialized")
+        found = ask(id=2, method="tools/call", params={"name": "web_search", "arguments": {"query": "kelp"}})
+        child.stdin.write(b"not JSON\n")
+        again = ask(id=3, method="ping")
+        while again.get("id") != 3:  # 1.x tells the client what it could not read
+            again = json.loads(child.stdout.readline())
+        child.stdin.close()
+        rest, errors = child.stdout.read(), child.stderr.read().decode()
+        assert child.wait(60) == 0
+
+    assert found["result"]["structuredContent"]["sources"][0]["title"] == "Kelp"
+    assert rest == b""
+    assert "printed by a provider" in errors
+    assert "printed by a child" in errors
+    assert "logged by a provider" in errors
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_a_signal_ends_the_server_while_it_waits_for_input(tmp_path):
+    child, ask = start(tmp_path)
+    with child:
+        ask(id=1, method="initialize", params=HELLO)
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(60) == 143
