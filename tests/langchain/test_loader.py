@@ -162,3 +162,13 @@ def test_an_option_of_a_search_is_answered_with_where_it_belongs():
         WebSearchTool(k=3)
     with pytest.raises(ConfigurationError, match="^limit: write k=..."):
         WebSearchRetriever(limit=3)
+
+
+async def test_a_site_is_loaded_by_its_links(site, answer):
+    links = '<a href="/kelp">kelp</a> <a href="/lost">lost</a> <a href="/seaweed">more</a>'
+    site.pages["/"] = answer(body=f"<h1>Sea</h1><p>All of it.</p>{links}", headers={"Content-Type": "text/html"})
+    loader = WebPageLoader(f"{site.url}/", web=site.web(), crawl=True, on_error="skip")
+    one = WebPageLoader(f"{site.url}/", web=site.web(), crawl={"limit": 1})
+
+    assert [document.id for document in loader.load()] == [f"{site.url}/", f"{site.url}/kelp"]
+    assert [document.id for document in await one.aload()] == [f"{site.url}/"]

@@ -10,8 +10,9 @@ from llama_index.core.readers.base import ReaderConfig
 from llama_index.core.schema import Document
 
 from llamaindex_websearch import WebPageReader, to_document
-from websearch_core import WebSearch
+from websearch_core import Page, WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
+from websearch_core.flow import Flow
 from websearch_core.testing import FakeWeb
 
 Sea = Callable[..., WebSearch]
@@ -168,3 +169,17 @@ async def test_an_allowed_address_is_read() -> None:
 def test_what_is_not_a_list_of_urls_says_so():
     with pytest.raises(InvalidOption, match="urls: must be a list of URLs, not NoneType"):
         WebPageReader().load_data(None)
+
+
+async def test_a_site_is_read_from_its_start() -> None:
+    class Shore:
+        name = "shore"
+        needs_network = False
+
+        def read(self, url: str, /) -> Flow[Page]:
+            yield from ()
+            return Page(url=url, content="Kelp.", links=(f"{KELP}/1",) if url == KELP else ())
+
+    web = WebSearch("duckduckgo", reader=Shore())
+    for documents in await every_way(WebPageReader(web=web, crawl={"sitemaps": False}), KELP):
+        assert [document.id_ for document in documents] == [KELP, f"{KELP}/1"]

@@ -187,7 +187,7 @@ class Crawl:
         """Let *url* wait, so many links from the start; None says that it is a list of pages."""
         if depth is not None and depth <= 1 and _LIST.search(url.partition("?")[0]):
             depth = None
-        key = f"a list at {url}" if depth is None else _identify(url)
+        key = _identify(url)
         if key in self._seen or (depth or 0) > place.site.depth:
             return
         if not (place.holds(url, whole=True) if depth is None else depth == 0 or place.wants(url)):

@@ -1,6 +1,7 @@
 """Feeds of every format, and sitemaps."""
 
 from __future__ import annotations
+import gzip
 import json
 import time
 
