@@ -87,7 +87,7 @@ def test_a_pipeline_takes_a_reader(sea: Sea) -> None:
 
     assert [node.id_ for node in nodes] == [f"{KELP}/"]
     assert WebPageReader(web=sea()).to_dict() == {
-        "is_remote": True, "read_options": None, "on_error": "skip", "class_name": "WebPageReader",
+        "is_remote": True, "crawl": False, "read_options": None, "on_error": "skip", "class_name": "WebPageReader",
     }  # fmt: skip
 
 

@@ -82,7 +82,8 @@ class WebPageReader(BasePydanticReader):
         checked, _ = split_arguments(given, ["read_options", "crawl", "on_error"])
         loading = Loading(WebSearch.resolve(web, checked), read_options, on_error, crawl)
         values: dict[str, Any] = {"web": loading.web, "read_options": read_options, "on_error": on_error}
-        super().__init__(**values | {"crawl": crawl})
+        values["crawl"] = crawl
+        super().__init__(**values)
         self._loading = loading
 
     @classmethod
