@@ -25,6 +25,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 # Other pages would fail, too.
 _FOR_ALL = (errors.AuthenticationError, errors.BudgetExceeded, errors.ConfigurationError, errors.QuotaExhausted)
+_CONCURRENCY = 8  # pages that a loader reads at a time, and about twice as many ahead
 _NO_WORD = "the page contains no word of the query: this is its beginning"
 ContentMode: TypeAlias = Literal["snippet", "passages", "page"]
 OnError: TypeAlias = Literal["raise", "skip"]
@@ -177,13 +178,15 @@ class Loading:
             InvalidOption: It is neither.
             WebSearchError: As *on_error* says.
         """
-        for _, page in self.web.iter_read(list_urls(urls), in_order=True, **_with_limit(self.read_options)):
+        part = _with_limit(self.read_options)
+        for _, page in self.web.iter_read(list_urls(urls), in_order=True, concurrency=_CONCURRENCY, **part):
             yield from self._make(page)
 
     async def aload(self, urls: str | Sequence[str]) -> AsyncIterator[PlainDocument]:
         """Do the same as `load` on the running event loop."""
         part = _with_limit(self.read_options)
-        async with aclosing(self.web.aiter_read(list_urls(urls), in_order=True, **part)) as pages:
+        pages = self.web.aiter_read(list_urls(urls), in_order=True, concurrency=_CONCURRENCY, **part)
+        async with aclosing(pages):
             async for _, page in pages:
                 for document in self._make(page):
                     yield document
