@@ -18,6 +18,7 @@ OTHERS = {
     "test_breaker": "layers/_circuit",
     "test_browser": "_browser/launch _browser/pipe",
     "test_budget": "layers/_account layers/_amounts layers/_prices",
+    "test_bulk": "_cli/inputs _cli/lists",
     "test_cache": "layers/_caching/backend layers/_caching/entries layers/_caching/store",
     "test_citations": (
         "_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks citations/_negations citations/_numerals citations/_source"
@@ -40,6 +41,7 @@ OTHERS = {
     "test_hedging": "flow/_branches flow/_hedges",
     "test_hosts": "flow/_lanes",
     "test_index": "_text/bm25 _text/terms index/_folder index/_snippet index/_store",
+    "test_iterating": "client/_stream",
     "test_keys": "keys/_environ keys/_keyrings",
     "test_layers": "layers/_fallback layers/_layer layers/_relax layers/_retry layers/_stack layers/_trail",
     "test_look": "reading/_html/css/colours reading/_html/css/syntax",

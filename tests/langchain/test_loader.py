@@ -69,11 +69,13 @@ async def test_pages_are_read_lazily(site):
     blocking = loader.lazy_load()
     assert site.requests == []
     next(blocking)
-    assert len(site.requests) == 16
+    assert 1 <= len(site.requests) <= 28
 
+    del blocking
+    site.requests.clear()
     documents = loader.alazy_load()
     await anext(documents)
-    assert len(site.requests) == 32
+    assert 1 <= len(site.requests) <= 28
     await documents.aclose()
 
 

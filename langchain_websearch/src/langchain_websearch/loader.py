@@ -66,7 +66,7 @@ class WebPageLoader(BaseLoader):
         self._loading = Loading(self.web, read_options, on_error, crawl)
 
     def lazy_load(self) -> Iterator[Document]:
-        """Read the pages when they are requested, 16 at a time.
+        """Read the pages when they are requested, some of them ahead.
 
         Raises:
             UnsafeURL: A URL may not be opened from here.

@@ -47,21 +47,6 @@ Internal = Annotated[
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the service even if the cache has an answer")]
 Robots = Annotated[bool, typer.Option("--robots", help="Read only what the robots.txt of the page's site allows")]
-Input = Annotated[
-    str | None,
-    typer.Option("--input", "-i", metavar="FILE", help="Take each line of a file instead; - is standard input"),
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write a line of JSON for each, as it is ready, and go on there the next time; a folder/ is for Markdown, "
-        "- for standard output",
-    ),
-]
-Refresh = Annotated[bool, typer.Option("--refresh", help="Ask again for what the output has, and say what changed")]
 ProviderOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -95,13 +80,6 @@ def open_web(
             )
         with layers.no_cache() if no_cache else nullcontext():
             yield web
-
-
-def find_items(source: str | None, given: list[str] | None) -> str | list[str]:
-    """Return the file of ``--input``, or what is *given* as arguments."""
-    if bool(source) == bool(given):
-        raise ConfigurationError("give either arguments, or with --input a file that has them, one a line")
-    return source or given or []
 
 
 def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:

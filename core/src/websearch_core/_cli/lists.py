@@ -5,7 +5,7 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -63,17 +63,18 @@ def write_rows(ask: Callable[..., AsyncGenerator[tuple[Any, Any]]], items: str |
         try:
             asyncio.run(write())
         finally:
-            summary = (
-                f"{quantity(counts.total(), 'row')} in {rows.path}, after {monotonic() - began:.1f} s: {describe()}"
-            )
-            typer.echo(escape_line(summary), err=True)
+            done = f"{quantity(counts.total(), 'row')} after {monotonic() - began:.1f} s"
+            typer.echo(escape_line(f"{rows.path}: {done}: {describe()}"), err=True)
     if code:
         raise typer.Exit(code)
 
 
 def _read_items(items: str | Sequence[str]) -> Iterator[str]:
     """Yield the items, without empty lines and comments."""
-    lines = items if not isinstance(items, str) else sys.stdin
+    source: Any = nullcontext(sys.stdin)
     if isinstance(items, str) and items != "-":
-        lines = Path(items).open(encoding="utf-8-sig", errors="replace")  # noqa: SIM115 - it is read to its end
-    return (item for line in lines if (item := line.strip()) and not item.startswith("#"))
+        source = Path(items).open(encoding="utf-8-sig", errors="replace")  # noqa: SIM115 - entered below
+    with source as file:
+        for line in file if isinstance(items, str) else items:
+            if (item := line.strip()) and not item.startswith("#"):
+                yield item

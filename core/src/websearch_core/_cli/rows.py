@@ -46,7 +46,11 @@ class Rows:
         self._is_kept = output != "-" and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
         self._done: Counter[int] = Counter()  # how many rows each input has from earlier runs
         self._places: dict[int, int] = {}  # where the row of a page begins: numbers only, since there may be millions
-        self._end = self._scan() if self._is_kept else 0
+        try:
+            self._end = self._scan() if self._is_kept else 0
+        except BaseException:
+            self._file.close()
+            raise
 
     def skip(self, item: str) -> bool:
         """Return whether *item* has its row from an earlier run; if it is listed twice, it has two."""
@@ -66,7 +70,7 @@ class Rows:
 
     def add(self, item: str, answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
         """Write the row of *item*, and return it. Its ``changed`` says what is new to the old rows."""
-        row = {self.key: item, **_describe(answer)}
+        row = {self.key: item, **_describe(answer), self.key: item}
         old = self.old.find(item) if self.old else None
         before = old.get("hash") if old else None
         row["changed"] = "new" if before is None else "same" if before == row.get("hash") else "changed"
@@ -94,9 +98,10 @@ class Rows:
             os.fsync(self._file.fileno())
         if self._file is not sys.stdout.buffer:
             self._file.close()
-        if self.old and kind is None:
-            self.old.__exit__(None, None, None)
-            self._part.replace(self.path)
+        if self.old:
+            self.old.__exit__(kind, error, None)
+            if kind is None:
+                self._part.replace(self.path)
 
     def _write_text(self, folder: Path, row: Mapping[str, Any]) -> str:
         """Write the text of a page into a file, whole or not at all, and return its name."""

@@ -150,11 +150,12 @@ def iterate(web: WebSearch, items: Iterable[Any], start: Start[A]) -> Generator[
     try:
         while not stream.is_over:
             has_to_wait = stream.wants_more and stream.add(next(source, _END))
+            given = stream.take()  # first, since nothing begins while too much is done
             while (flow := stream.hire()) is not None:
                 branches.add(branch := Branch(partial(web.run, flow)))
                 branch.done.add_done_callback(partial(_put, woken, branch))
                 branch.start()
-            if (given := stream.take()) is not None:
+            if given is not None:
                 yield given
             elif not stream.is_over and (has_to_wait or not stream.wants_more) and (ended := woken.get()):
                 branches.discard(ended)
@@ -196,9 +197,10 @@ async def aiterate(
                 result = ended.result()  # or raise what ended it
                 if ended is coming:
                     has_to_wait, coming = stream.add(result), None
+            given = stream.take()
             while (flow := stream.hire()) is not None:
                 begin(web.arun(flow))
-            if (given := stream.take()) is not None:
+            if given is not None:
                 yield given
             elif not stream.is_over and (has_to_wait or coming is not None or not stream.wants_more):
                 await woken.wait()

@@ -96,7 +96,7 @@ class Lanes(Generic[K, T]):
 
     def _work(self, turn: tuple[str, list[K]] | float | None) -> Flow[None]:
         while turn is not None:
-            if isinstance(turn, float):
+            if not isinstance(turn, tuple):
                 yield Sleep(min(turn, time_left()))
                 turn = self._go_on()
                 continue
@@ -116,7 +116,7 @@ class Lanes(Generic[K, T]):
                 waits = rest <= time_left() and current_call().patience.allows(rest)
                 self._leave(host, items, answers, rest if waits else 0.0)
                 self.notify()
-            if isinstance(answers[0], WebSearchError):
+            if any(isinstance(answer, WebSearchError) for answer in answers):
                 yield Sleep(0)  # many that fail at once must not occupy an event loop
             turn = self._go_on()
 

@@ -13,22 +13,9 @@ import typer
 
 from ..._text.choices import Responses
 from ...errors import ConfigurationError, InvalidOption, WebSearchError
-from ..arguments import (
-    Form,
-    Input,
-    Internal,
-    NoCache,
-    Output,
-    ProviderOption,
-    Refresh,
-    Robots,
-    Timeout,
-    find_items,
-    list_words,
-    open_web,
-    parse_options,
-)  # fmt: skip
+from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, list_words, open_web, parse_options
 from ..completion import complete_reader
+from ..inputs import Input, Output, Refresh, find_items
 from ..output import print_pages, report_errors
 
 if TYPE_CHECKING:
@@ -119,14 +106,8 @@ def read(
             from ..._registry import registered_name
 
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
-        part: dict[str, Any] = {
-            "max_length": max_length,
-            "max_tokens": max_tokens,
-            "offset": offset,
-            "query": query,
-            "find": find,
-        }
-        part |= {"outline": outline, "comments": comments, "reviews": reviews, "transcripts": transcripts}
+        part: dict[str, Any] = {"max_length": max_length, "max_tokens": max_tokens, "offset": offset, "query": query}
+        part |= {"find": find, "outline": outline, "comments": comments, "reviews": reviews, "transcripts": transcripts}
         arguments = {"reader": reader, "internal": internal, "timeout": timeout, "robots": robots or None}
         with open_web("Reading" if targets else "", given, no_cache=no_cache, **arguments) as web:
             if source or output:

@@ -8,22 +8,9 @@ import typer
 
 from ..._text.choices import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
-from ..arguments import (
-    Form,
-    Input,
-    Internal,
-    NoCache,
-    Output,
-    ProviderOption,
-    Refresh,
-    Robots,
-    Timeout,
-    find_items,
-    list_words,
-    open_web,
-    parse_options,
-)  # fmt: skip
+from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, list_words, open_web, parse_options
 from ..completion import complete_provider, complete_reader, complete_time_range
+from ..inputs import Input, Output, Refresh, find_items
 from ..output import print_response, report_errors
 
 

@@ -1,0 +1,233 @@
+"""Lists at a shell: one row for each line, whatever ends the program."""
+
+from __future__ import annotations
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import typer.testing
+
+from tests.waiting import PATIENCE
+from websearch_core import SearchResponse
+from websearch_core._cli.app import app
+from websearch_core.errors import AuthenticationError, PageNotFound
+
+pytestmark = pytest.mark.enable_socket
+KILLS = int(os.environ.get("WEBSEARCH_KILLS", "2"))  # `make kills` tries 50
+TEXT = "Brown algae of the northern seas grow on rocks. " * 10
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def sea():
+    """A site that counts the requests for its pages; those in /gone/ do not exist, and its texts can change."""
+
+    class Visit(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            server = self.server
+            server.asked.append(self.path)
+            time.sleep(server.seconds)
+            text = f"<title>Page {self.path}</title><main><p>{server.texts.get(self.path, TEXT)}</p></main>".encode()
+            self.send_response(404 if self.path.startswith("/gone") else 200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *_):
+            pass
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size, daemon_threads = 128, True
+
+    server = Server(("127.0.0.1", 0), Visit)
+    server.asked, server.texts, server.seconds = [], {}, 0.0
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def websearch(sea):
+    def call(*words, **options):
+        words = [*map(str, words), "--internal", sea.url]
+        return typer.testing.CliRunner().invoke(app, words, **options)
+
+    return call
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_each_line_gets_a_row_and_the_exit_code_tells_of_the_first_error(websearch, sea, home):
+    urls = [f"{sea.url}/{n}" for n in range(20)]
+    (home / "urls.txt").write_text("\n".join(["# our pages", "", *urls, f"{sea.url}/gone/1", f"{sea.url}/0"]))
+    done = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
+    rows = rows_of(home / "pages.jsonl")
+
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert "pages.jsonl: 22 rows after" in done.stderr
+    assert "21 new, 1 page_not_found" in done.stderr
+    assert sorted(row["url"] for row in rows) == sorted([*urls, f"{sea.url}/gone/1", f"{sea.url}/0"])
+    assert [row["error"]["code"] for row in rows if row["error"]] == ["page_not_found"]
+    assert sorted(sea.asked) == sorted([f"/{n}" for n in range(20)] + ["/gone/1"])
+
+    again = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
+    assert again.exit_code == 0
+    assert "22 there already" in again.stderr
+    assert len(sea.asked) == 21
+
+
+def test_a_list_may_come_from_a_pipe_and_go_to_one(websearch, sea):
+    done = websearch("read", "-i", "-", "-o", "-", input=f"{sea.url}/1\n{sea.url}/%28\nnonsense\n{sea.url}/2\n")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+
+    assert {row["url"]: row["status"] for row in rows} == {
+        f"{sea.url}/1": "success", f"{sea.url}/2": "success", f"{sea.url}/%28": "success", "nonsense": "error",
+    }  # fmt: skip
+    assert done.exit_code == 3
+
+
+def test_arguments_may_be_the_list_and_pages_are_whole(websearch, sea, home):
+    sea.texts["/1"] = "Long words of the sea. " * 2000
+    done = websearch("read", f"{sea.url}/1", "-o", "pages/")
+    (row,) = rows_of(home / "pages" / "index.jsonl")
+
+    assert done.exit_code == 0
+    assert len((home / "pages" / row["file"]).read_text()) > 40_000
+    assert not row["truncated"]
+    websearch("read", f"{sea.url}/1", "-o", "short.jsonl", "--max-length", 100)
+    assert rows_of(home / "short.jsonl")[0]["content_length"] <= 100
+
+
+def test_another_spelling_that_comes_later_is_copied_from_the_output(websearch, sea, home):
+    (home / "urls.txt").write_text(
+        "\n".join([f"{sea.url}/a", *(f"{sea.url}/{n}" for n in range(200)), f"{sea.url}/%61"])
+    )
+    websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
+    rows = {row["url"]: row for row in rows_of(home / "pages.jsonl")}
+
+    assert len(rows) == 202
+    assert sea.asked.count("/a") + sea.asked.count("/%61") == 1
+    assert rows[f"{sea.url}/%61"]["hash"] == rows[f"{sea.url}/a"]["hash"]
+
+
+def test_a_refresh_says_what_changed(websearch, sea, home):
+    (home / "urls.txt").write_text("\n".join(f"{sea.url}/{n}" for n in range(5)))
+    websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
+    sea.texts["/3"] = "Red algae of the southern seas grow on sand. " * 10
+    done = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl", "--refresh")
+
+    assert done.exit_code == 0
+    assert "4 same, 1 changed" in done.stderr
+    assert {row["url"]: row["changed"] for row in rows_of(home / "pages.jsonl")} == {
+        f"{sea.url}/{n}": "changed" if n == 3 else "same" for n in range(5)
+    }
+
+
+@pytest.mark.parametrize("words", [[], ["https://sea.example/", "-i", "urls.txt"]])
+@pytest.mark.parametrize("command", ["read", "search"])
+def test_either_arguments_or_a_list_is_needed(websearch, command, words):
+    done = websearch(command, *words)
+
+    assert done.exit_code == 2
+    assert "--input" in done.stderr
+
+
+class Service:
+    name = "skiff"
+
+    def search(self, query, /):
+        yield from ()
+        if query.text == "gone":
+            raise PageNotFound("nothing there")
+        if query.text == "wrong key":
+            raise AuthenticationError("the key is wrong")
+        return SearchResponse(query=query.text, provider=self.name)
+
+
+def test_queries_are_lines_too_and_what_concerns_all_ends_the_list(websearch, home, monkeypatch):
+    monkeypatch.setattr("websearch_core.client._selection.Selection.searchers", lambda *_, **__: ([Service()], False))
+    (home / "queries.txt").write_text("kelp\ngone\nrotate a key\n")
+    done = websearch("search", "-i", "queries.txt", "-o", "answers.jsonl")
+
+    assert done.exit_code == 1
+    assert sorted(row["query"] for row in rows_of(home / "answers.jsonl")) == ["gone", "kelp", "rotate a key"]
+    (home / "queries.txt").write_text("kelp\ngone\nrotate a key\nwrong key\n")
+    done = websearch("search", "-i", "queries.txt", "-o", "answers.jsonl")
+
+    assert done.exit_code == 1
+    assert "the key is wrong" in done.stderr
+    assert len(rows_of(home / "answers.jsonl")) == 3
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")  # noqa: PTH110
+def test_a_full_disk_ends_it_with_a_message(websearch, sea):
+    done = websearch("read", f"{sea.url}/1", "-o", "/dev/full")
+
+    assert done.exit_code == 1
+    assert "No space left" in done.stderr
+
+
+def start(sea, *words):
+    command = [sys.executable, "-m", "websearch_core", "read", "-i", "urls.txt", "-o", "pages.jsonl", *words]
+    return subprocess.Popen([*command, "--internal", sea.url], stderr=subprocess.PIPE, text=True)
+
+
+def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home):
+    urls = [f"{sea.url}/{n}" for n in range(60)]
+    (home / "urls.txt").write_text("\n".join(urls))
+    path, sea.seconds = home / "pages.jsonl", 0.02
+    for _ in range(KILLS):
+        with start(sea) as child:
+            ends, before = time.monotonic() + PATIENCE, path.stat().st_size if path.exists() else 0
+            while (
+                child.poll() is None
+                and time.monotonic() < ends
+                and not (path.exists() and path.stat().st_size > before)
+            ):
+                time.sleep(0.005)
+            time.sleep(random.uniform(0, 0.05))
+            child.kill()
+    kept = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+    with start(sea) as child:
+        _, said = child.communicate(timeout=PATIENCE)
+
+    assert child.returncode == 0, said
+    assert sorted(row["url"] for row in rows_of(path)) == sorted(urls)
+    assert path.read_bytes().startswith(b"".join(kept))
+
+
+def test_ctrl_c_keeps_the_rows_and_says_how_many(sea, home):
+    (home / "urls.txt").write_text("\n".join(f"{sea.url}/{n}" for n in range(5000)))
+    with start(sea) as child:
+        ends = time.monotonic() + PATIENCE
+        while not (home / "pages.jsonl").exists() or not (home / "pages.jsonl").stat().st_size:
+            assert time.monotonic() < ends
+            time.sleep(0.005)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=PATIENCE)
+
+    assert child.returncode == 130, said
+    assert "pages.jsonl: " in said
+    assert rows_of(home / "pages.jsonl")
