@@ -24,7 +24,7 @@ OTHERS = {
         "_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks citations/_negations citations/_numerals citations/_source"
     ),
     "test_cli": (
-        "_cli/checks _cli/commands/crawl _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
+        "_cli/checks _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
     ),
     "test_client": "client/_calls client/_enforce client/_selection client/_signature",
     "test_codes": "provider/google",

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from ...provider._ports import Scope
-from ..arguments import Internal, NoCache, Output, Timeout, list_words, open_web
+from ..arguments import Internal, NoCache, Timeout, list_words, open_web
 from ..completion import complete_reader
+from ..inputs import Output
 from ..output import print_line, report_errors
 
 _KNOWN = ("url", "final_url", "title", "content", "canonical_url", "links")  # of a page that was read before
