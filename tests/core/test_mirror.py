@@ -17,12 +17,13 @@ OTHERS = {
     "test_blocks": "reading/_element",
     "test_browser": "_browser/launch _browser/pipe",
     "test_budget": "layers/_amounts layers/_prices",
+    "test_bulk": "_cli/inputs _cli/lists",
     "test_cache": "layers/_caching/backend layers/_caching/entries layers/_caching/store",
     "test_citations": (
         "_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks citations/_negations citations/_numerals"
     ),
     "test_cli": (
-        "_cli/checks _cli/commands/crawl _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
+        "_cli/checks _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
     ),
     "test_client": "client/_calls client/_enforce client/_selection client/_signature",
     "test_codes": "provider/google",
@@ -39,8 +40,8 @@ OTHERS = {
     "test_hedging": "flow/_branches",
     "test_hosts": "flow/_lanes",
     "test_index": "_text/bm25 _text/terms index/_folder index/_snippet index/_store",
+    "test_iterating": "client/_stream",
     "test_keys": "keys/_environ keys/_keyrings",
-    "test_lists": "_cli/inputs",
     "test_layers": "layers/_fallback layers/_layer layers/_relax layers/_retry layers/_stack layers/_trail",
     "test_look": "reading/_html/css/colours reading/_html/css/syntax",
     "test_lookup": "_net/system",

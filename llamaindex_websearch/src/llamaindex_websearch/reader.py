@@ -83,8 +83,9 @@ class WebPageReader(BasePydanticReader):
             raise ConfigurationError(f"{name}: {_ELSEWHERE[name]}")
         checked, _ = split_arguments(given, ["read_options", "crawl", "on_error"])
         loading = Loading(WebSearch.resolve(web, checked), read_options, on_error, crawl)
-        values: dict[str, Any] = {"web": loading.web, "read_options": read_options, "crawl": crawl}
-        super().__init__(**values, on_error=on_error)
+        values: dict[str, Any] = {"web": loading.web, "read_options": read_options, "on_error": on_error}
+        values["crawl"] = crawl
+        super().__init__(**values)
         self._loading = loading
 
     @classmethod

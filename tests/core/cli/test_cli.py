@@ -674,8 +674,8 @@ def test_the_usage_of_each_command_is_the_one_in_the_documentation(websearch):
     page = (ROOT / "docs" / "cli.md").read_text()
 
     for command, arguments in {
-        "search": "QUERY...",
-        "read": "PAGE...",
+        "search": "[QUERY]...",
+        "read": "[PAGE]...",
         "index": "PATH_OR_URL...",
         "doctor": "[PROVIDER]...",
     }.items():

@@ -5,6 +5,7 @@ import asyncio
 import gzip
 import sys
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -59,10 +60,10 @@ class Sites:
             return Response(status=301, url=request.url, headers={"location": answer[3:]})
         path = request.url.partition("?")[0]
         kind = {"txt": "text/plain", "xml": "application/xml", "gz": "application/gzip"}.get(path.rpartition(".")[2])
-        content = answer if isinstance(answer, bytes) else answer.encode()
+        content = answer if isinstance(answer, bytes) else str(answer).encode()
         return Response(status=200, url=request.url, headers={"content-type": kind or "text/html"}, content=content)
 
-    def open(self, reader=None, **options):
+    def open(self, reader=None, **options) -> Any:
         usual = {"retry": 1, "throttle": False} if options.get("layers", ()) is not None else {}
         web = WebSearch("duckduckgo", reader=reader or Direct(isolate=False), **usual, **options)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import ConfigurationError
+from ..errors import InvalidOption
 
 Input = Annotated[
     str | None,
@@ -26,6 +26,8 @@ Refresh = Annotated[bool, typer.Option("--refresh", help="Ask again for what the
 
 def find_items(source: str | None, given: list[str] | None) -> str | list[str]:
     """Return the file of ``--input``, or what is *given* as arguments."""
-    if bool(source) == bool(given):
-        raise ConfigurationError("give either arguments, or with --input a file that has them, one a line")
+    if not source and not given:
+        raise InvalidOption("Missing argument: give one, or a file that has one in each line with --input")
+    if source and given:
+        raise InvalidOption("--input: give arguments or a file that has them, not both")
     return source or given or []

