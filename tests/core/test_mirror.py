@@ -25,6 +25,7 @@ OTHERS = {
     "test_cli": (
         "_cli/checks _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
     ),
+    "test_compare": "_cli/comparison",
     "test_client": "client/_calls client/_enforce client/_selection client/_signature",
     "test_codes": "provider/google",
     "test_contract": "_runtime/bugs _text/docstrings testing/_robust",
