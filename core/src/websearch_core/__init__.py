@@ -60,7 +60,7 @@ _HOMES = {
     "register": "_registry",
 }
 _MODULES = frozenset(
-    "citations client errors events flow index keys layers models otel provenance provider providers reading render "
+    "citations client errors events flow index keys layers mcp models otel provenance provider providers reading render "
     "settings testing tokens tools".split()
 )
 
