@@ -60,8 +60,8 @@ _HOMES = {
     "register": "_registry",
 }
 _MODULES = frozenset(
-    "citations client errors events flow index keys layers mcp models otel provenance provider providers reading render "
-    "settings testing tokens tools".split()
+    "citations client errors events flow index keys layers mcp models otel provenance provider providers reading "
+    "render settings testing tokens tools".split()
 )
 
 if not typing.TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name
