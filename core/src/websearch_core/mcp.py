@@ -42,8 +42,7 @@ def make_server(tools: WebTools) -> Any:
         raise ConfigurationError("MCP needs: pip install 'websearch-core[mcp]'") from error
     if tools.output_format == "search_result":
         raise ConfigurationError("output_format: MCP has text, markdown and json")
-    calls = _Calls(tools)
-    listed = types.ListToolsResult.model_validate(calls.describe())
+    listed = types.ListToolsResult.model_validate((calls := _Calls(tools)).describe())
 
     async def list_tools(*_: Any) -> Any:
         return listed

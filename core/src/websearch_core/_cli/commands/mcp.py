@@ -49,7 +49,7 @@ def mcp(
                 asyncio.run(_serve_stdio(server))
                 return
             host, _, port = http.rpartition(":")
-            if not host or not port.isdecimal():
+            if not (host and port.isdecimal()):
                 raise ConfigurationError("--http: write HOST:PORT, such as 127.0.0.1:8000")
             given = (one.strip().rpartition(":") for one in read_variable(_TOKENS).split(",") if one.strip())
             tokens = {token.encode(): user for user, _, token in given}
@@ -92,7 +92,8 @@ def _serve_http(server: Any, hosts: list[str], tokens: dict[bytes, str], **optio
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
     security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
     manager = StreamableHTTPSessionManager(server, security_settings=security)
-    endpoint = RequireAuthMiddleware(manager.asgi_app, []) if tokens else manager.asgi_app
-    app = Starlette(routes=[Route("/mcp", endpoint)], lifespan=lambda _: manager.run())
-    app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(SimpleNamespace(verify_token=verify)))
+    route = Route("/mcp", RequireAuthMiddleware(manager.asgi_app, []) if tokens else manager.asgi_app)
+    app = Starlette(routes=[route], lifespan=lambda _: manager.run())
+    verifier: Any = SimpleNamespace(verify_token=verify)
+    app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(verifier))
     uvicorn.run(app, access_log=False, timeout_graceful_shutdown=5, **options)
