@@ -50,9 +50,8 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
         kept.setdefault(find_page(result.url), result)
     shown = list(kept.values())[: query.limit]
     numbered = tuple(_with(result, rank=n, citation_id=n) for n, result in enumerate(shown, 1))
-    limited = _with(response, results=numbered)
-    note = f"{quantity(outside, 'result')} outside the domain filter left out"
-    return limited.with_notes(note) if outside else limited
+    whole = _with(response, results=numbered)
+    return whole.with_notes(f"{quantity(outside, 'result')} outside the domain filter left out") if outside else whole
 
 
 def _escape_result(result: SearchResult) -> SearchResult:
