@@ -46,11 +46,11 @@ class Question(BaseModel):
             raise ValueError("give an answer, a pattern or a url to look for")
         if not all(map(_plain, self.answer)):
             raise ValueError("an answer has nothing to look for")
-        try:
-            for pattern in self.pattern:
+        for pattern in self.pattern:
+            try:
                 re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
         return self
 
     def is_answered(self, text: str, urls: Iterable[str]) -> bool:
