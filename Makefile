@@ -77,7 +77,7 @@ test-ddgs: $(VENV)/installed  ## test the provider ddgs with its library, which 
 	$(BIN)/python -m pytest tests/core/providers/test_ddgs.py
 
 test-cluster: $(CLUSTER)/installed  ## test ReadPages in a local cluster of Ray, of which a worker is killed
-	$(CLUSTER)/bin/python -m pytest tests/cluster
+	$(CLUSTER)/bin/python -m pytest tests/cluster --override-ini faulthandler_timeout=3600
 
 test-models: $(VENV)/installed  ## test the schemas of the tools with the packages of OpenAI, Anthropic and Google
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/langchain/requirements.txt

@@ -32,7 +32,6 @@ def redis_port():
         process.kill()
 
 
-@pytest.mark.timeout(3600)
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed: make test-cluster")
 def test_a_cluster_that_loses_a_worker_reads_every_page_once_and_no_host_too_fast(redis_port):
     command = [sys.executable, str(JOB), str(PAGES), str(redis_port)]
