@@ -21,8 +21,7 @@ from functools import cached_property
 
 from ..._text.invisible import one_line
 from ...models import Page, Passage
-from .pieces import Piece, Span, pieces
-from .ties import tie
+from .pieces import Piece, Span, pieces, tie
 from .window import check, cut_window
 
 OUTSIDE = "outside the main text of the page"
