@@ -21,8 +21,7 @@ from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, Unavailable, UnsafeURL
 from websearch_core.flow import Gather, Request, Response, Share, SharedAnswer, Sleep, arun, run
 from websearch_core.index import Index, SkippedFile, crawl
-from websearch_core.index._snippet import make_snippet, strip_markdown
-from websearch_core.index._store import address
+from websearch_core.index._store import address, make_snippet, strip_markdown
 from websearch_core.models import Page, SearchQuery
 from websearch_core.providers.direct import Direct
 
