@@ -15,17 +15,26 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from ..._text.choices import Kind
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line
 from ..._text.markup import strip_markup
 from .._links import absolute
-from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from .byline import line_of, person, read_byline
-from .dateline import is_past
-from .headlines import MAX_HEADLINES, find_below_trail, is_heading, title_element
-from .jsonld import JsonLd, Thing, is_at, parse_jsonld, text, types
-from .microdata import parse_microdata
-from .titles import Stated, agree, chapter_of, is_site, title_of, without_site
+from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
+from .byline import is_past, line_of, person, read_byline
+from .jsonld import JsonLd, Thing, is_at, parse_jsonld, parse_microdata, text, types
+from .titles import (
+    MAX_HEADLINES,
+    Stated,
+    agree,
+    chapter_of,
+    find_below_trail,
+    is_heading,
+    is_site,
+    title_element,
+    title_of,
+    without_site,
+)
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -61,6 +70,31 @@ _SEPARATORS = re.compile(r"[:._-]+")
 _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
 _NO_DATES = frozenset({"1969-12-31", "1970-01-01"})  # Unix time 0, in UTC and west of it: no date
 _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
+_DISCUSSIONS = frozenset({"DiscussionForumPosting", "QAPage", "Question"})
+_PRODUCTS = frozenset({"Product", "ProductGroup", "ProductModel", "Vehicle", "Car"})
+_NEWS = frozenset(
+    "NewsArticle AnalysisNewsArticle BackgroundNewsArticle OpinionNewsArticle "
+    "ReportageNewsArticle ReviewNewsArticle SatiricalArticle ScholarlyArticle MedicalScholarlyArticle "
+    "BlogPosting LiveBlogPosting".split()
+)
+_ARTICLES = frozenset({"Article", "AdvertiserContentArticle", "Report"})
+_PAGES = frozenset({"WebPage", "CollectionPage", "ItemPage", "AboutPage", "ContactPage", "ItemList", "FAQPage"})
+_MANUALS = frozenset({"TechArticle", "APIReference"})
+_KINDS: dict[str, Kind] = {
+    "product": "product", "og:product": "product", "product.item": "product", "ebay-objects:item": "product",
+    "product.group": "collection",
+}  # fmt: skip
+_FORUMS = re.compile(r"discourse|vbulletin|phpbb|xenforo|flarum|nodebb|mybb|invision community|vanilla", re.IGNORECASE)
+_MANUAL_MAKERS = re.compile(
+    r"docusaurus|sphinx|mkdocs|gitbook|vitepress|vuepress|starlight|mintlify|antora|docfx|doxygen|javadoc|mdbook|docsify",
+    re.IGNORECASE,
+)
+_MANUAL_PLACES = re.compile(
+    r"//(?:docs|documentation|devdocs|developers?|manual|man)\.|//[\w-]+\.readthedocs\.io|/(?:docs?|documentation|manual)/"
+)
+_FORUM_PLACES = re.compile(r"//(?:forums?|boards?|discuss(?:ions?)?)\.|/(?:forums?|threads?|discussions?)/")
+_MARKED = '[itemtype*="DiscussionForumPosting"],[itemtype*="QAPage"]'
+_MARKS = (b"DiscussionForumPosting", b"QAPage")
 
 
 @dataclass(frozen=True)
@@ -252,3 +286,31 @@ def _same_site(one: str, other: str) -> bool:
 def _attribute(document: LexborHTMLParser, selector: str, name: str) -> str:
     node = document.css_first(selector)
     return (node.attributes.get(name) or "").strip() if node else ""
+
+
+def find_kind(document: LexborHTMLParser, facts: Metadata, url: str, source: bytes) -> Kind | None:
+    """Return the kind of a page, or None if it does not say; *source* is for quick checks."""
+    about, place = types(facts.about), url.lower()
+    if _is_discussion(document, facts, place, source):
+        return "forum"
+    if about & _PRODUCTS or facts.og_type in _KINDS:
+        is_offered = "offers" in facts.about and facts.og_type != "article"
+        return _KINDS.get(facts.og_type) or ("product" if is_offered else None)
+    if not urlsplit(url).path.strip("/"):
+        return None  # the front of a site
+    if about & _NEWS:
+        return "article"
+    if about & _MANUALS or _MANUAL_MAKERS.search(facts.generator) or _MANUAL_PLACES.search(place):
+        return "documentation"
+    if facts.og_type == "article" and facts.published and (facts.author or not about & _PAGES):
+        return "article"
+    return "article" if about & _ARTICLES else None
+
+
+def _is_discussion(document: LexborHTMLParser, facts: Metadata, place: str, source: bytes) -> bool:
+    return (
+        bool(types(facts.about) & _DISCUSSIONS)
+        or (any(mark in source for mark in _MARKS) and document.css_first(_MARKED) is not None)
+        or _FORUMS.search(facts.generator) is not None
+        or _FORUM_PLACES.search(place) is not None
+    )

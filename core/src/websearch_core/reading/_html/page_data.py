@@ -15,7 +15,7 @@ from ..._text.choices import Kind
 from ..._text.money import AMOUNT, NUMBER, parse_number
 from ...models._data import Item, PageData
 from .._links import absolute
-from .._page import NAME_LENGTH, TITLE_LENGTH
+from .._types import NAME_LENGTH, TITLE_LENGTH
 from .blocks import TextBlocks
 from .grid import MAX_ITEMS, SAVING, Elements, Price, find_items, find_prices, inert
 from .jsonld import JsonLd, Thing, text, types
