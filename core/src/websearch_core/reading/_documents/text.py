@@ -13,12 +13,10 @@ from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import decode
 from .._links import MAX_LINKS, absolute
-from .._markdown.codeblock import LANGUAGES
-from .._markdown.fences import fence_code
+from .._markdown.fences import LANGUAGES, fence_code
 from .._markdown.sanitizer import sanitize
 from .._markdown.table import MOST_COLUMNS, write_rows
-from .._page import TITLE_LENGTH, make_page
-from .._types import Document
+from .._types import TITLE_LENGTH, Document, make_page
 
 MAX_CHARACTERS = 2_000_000
 _MAX_JSON_LENGTH = 1_000_000  # characters: eight of them can become an object of 200 bytes
