@@ -18,9 +18,7 @@ OTHERS = {
     "test_browser": "_browser/launch _browser/pipe",
     "test_budget": "layers/_amounts layers/_prices",
     "test_cache": "layers/_caching/backend layers/_caching/entries layers/_caching/store",
-    "test_citations": (
-        "_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks citations/_numerals"
-    ),
+    "test_citations": ("_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks"),
     "test_cli": (
         "_cli/checks _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
     ),

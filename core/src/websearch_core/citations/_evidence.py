@@ -18,8 +18,7 @@ from typing import NamedTuple
 from .._text.dates import find_dates
 from .._text.sentences import split_sentences
 from .._text.terms import MARKS, UNSPACED, split_terms
-from ._figures import MONTH, PERCENT, Figure, find_figures, is_same
-from ._numerals import TABLES, list_words
+from ._figures import MONTH, PERCENT, TABLES, Figure, find_figures, is_same, list_words
 
 _RUN = 3  # sentences that may support a claim together
 _LONGER = 0.15  # share of a claim that another sentence has to add
