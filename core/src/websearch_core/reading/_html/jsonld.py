@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,21 +27,10 @@ _MAX_OBJECTS = 2_000
 _MAX_VALUES = 100  # of one property
 _MAX_ALIKE = 2  # things of one kind: a page with more is about none of them
 
-# Types that a page can be about; works come before the pages that show them. A page is never about a thing of
-# another type (a publisher, a breadcrumb, a picture, a comment, an offer).
-_WORKS = frozenset(
-    "Article AdvertiserContentArticle NewsArticle AnalysisNewsArticle BackgroundNewsArticle OpinionNewsArticle "
-    "ReportageNewsArticle ReviewNewsArticle SatiricalArticle ScholarlyArticle MedicalScholarlyArticle Report Thesis "
-    "SocialMediaPosting BlogPosting LiveBlogPosting DiscussionForumPosting TechArticle APIReference Question Product "
-    "ProductGroup ProductModel Vehicle Car Recipe HowTo JobPosting Course Book Movie TVSeries TVEpisode MusicAlbum "
-    "MusicRecording PodcastEpisode PodcastSeries VideoObject SoftwareApplication MobileApplication WebApplication "
-    "VideoGame SoftwareSourceCode Dataset Legislation Event BusinessEvent EducationEvent Festival MusicEvent "
-    "SportsEvent TheaterEvent ScreeningEvent SocialEvent".split()
-)
-_PAGES = frozenset(
-    "WebPage AboutPage CheckoutPage CollectionPage ContactPage FAQPage ItemPage MedicalWebPage ProfilePage QAPage "
-    "RealEstateListing SearchResultsPage Blog ItemList CreativeWork".split()
-)
+# Types of schema.org. A page can be about "works", which come before the "pages" that show them, never about a thing of
+# another type (a publisher, a breadcrumb, a picture, a comment, an offer). The other groups are for its kind and data.
+_GROUPS: dict[str, list[str]] = json.loads(files(__package__ or "").joinpath("schema_types.json").read_text("utf-8"))
+TYPES = {name: frozenset(group) for name, group in _GROUPS.items()}
 _WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))  # from the days when scripts had to be hidden from parsers
 _MAIN_KEYS = frozenset({"mainEntity", "mainEntityOfPage"})
 _JSON = json.JSONDecoder(strict=False)
@@ -70,7 +60,7 @@ class JsonLd:
 
     def main(self, url: str) -> Thing:
         """Return the thing that the page at *url* is about; an empty one if there is none, or too many of one kind."""
-        for kinds in (_WORKS, _PAGES):
+        for kinds in (TYPES["works"], TYPES["pages"]):
             alike = [thing for thing in self.things if kinds & types(thing)]
             here = next((thing for thing in alike if is_at(thing, url)), None)
             if here is not None:
