@@ -150,9 +150,9 @@ _HTML_ENDINGS = {".htm": "text/html", ".html": "text/html", ".xhtml": "applicati
 
 def find_type(media_type: str, url: str) -> DocumentType | None:
     """Return the type of a document that is not HTML: by its media type, or by its URL if that is ``text/plain``."""
-    if media_type == "text/plain" and (named := _type_of_ending(url)):
-        return named
-    return next((one for one in TYPES if one.has(media_type)), None)
+    path = path_of(url) if media_type == "text/plain" else ""
+    named = next((one for one in TYPES if path.endswith(tuple(one.endings))), None)
+    return named or next((one for one in TYPES if one.has(media_type)), None)
 
 
 def find_media_type(path: str) -> str | None:
@@ -180,12 +180,12 @@ def needs_own_process(media_type: str, url: str) -> bool:
     return media_type not in HTML and any(one is not None and not one.is_bounded for one in fitting)
 
 
-def _type_of_ending(url: str) -> DocumentType | None:
+def path_of(url: str) -> str:
+    """Return the path of *url* in lower case; empty if it is none."""
     try:
-        path = urlsplit(url).path.lower()
+        return urlsplit(url).path.lower()
     except ValueError:
-        return None
-    return next((one for one in TYPES if path.endswith(tuple(one.endings))), None)
+        return ""
 
 
 def language_of(values: Iterable[str]) -> str | None:

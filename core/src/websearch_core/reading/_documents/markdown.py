@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from html import unescape
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line
@@ -23,7 +22,7 @@ from .._html.css.look import PLAIN, judge_inline_style
 from .._html.hidden import MAY_HIDE, hiding
 from .._links import MAX_LINKS, absolute
 from .._markdown.fences import outside_fences
-from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, Document, language_of, make_page
+from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, Document, language_of, make_page, path_of
 from .text import decode_text
 
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
@@ -87,7 +86,7 @@ def read_markdown(document: Document) -> Page:
         content = outside_fences(content, _open_details)
     facts = dict(_facts(values))
     notes += (f"{quantity(hidden, 'hidden passage')} left out",) if hidden else ()
-    if _is_llms_txt(url) and (listed := _read_page_list(content, url)):
+    if path_of(url).rpartition("/")[2] == "llms.txt" and (listed := _read_page_list(content, url)):
         facts |= listed[0]
         notes += (listed[1],)
     elif "title" not in facts and (heading := _HEADING.search(content)):
@@ -122,14 +121,6 @@ def _facts(values: Mapping[str, list[str]]) -> Iterator[tuple[str, Any]]:
 def _date(values: Mapping[str, list[str]], keys: str) -> datetime | None:
     dates = (parse_date(value) for key in keys.split() for value in values.get(key, ())[:1])
     return next(filter(None, dates), None)
-
-
-def _is_llms_txt(url: str) -> bool:
-    """Return whether *url* names such a list, at the root of a site or of a part of it."""
-    try:
-        return urlsplit(url).path.lower().rpartition("/")[2] == "llms.txt"
-    except ValueError:
-        return False
 
 
 def _read_page_list(text: str, url: str) -> tuple[dict[str, Any], str] | None:

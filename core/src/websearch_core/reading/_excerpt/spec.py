@@ -23,7 +23,7 @@ from .compose import OUTSIDE, join_rest
 from .find import Folded, by_phrase
 from .passages import by_query
 from .pieces import pieces, plain_title
-from .window import LINK, check, cut_window
+from .window import LINK, check, cut_window, show
 
 _TYPES = {
     "max_length": (int | None, "a whole number"),
@@ -295,16 +295,7 @@ def outline_of(page: Page, max_length: int) -> Page:
         top = [line for level, line in lines if level == base]
         ends = accumulate(len(line) + 1 for line in top)
         shown = top[: sum(end <= max_length for end in ends)]
-    content = "\n".join(shown)
-    cut = page.model_copy(
-        update={
-            "content": content,
-            "content_length": len(content),
-            "original_length": size,
-            "truncated": True,
-            "outline": tuple(part for _, part in sections),
-        }
-    )
+    cut = show(page, "\n".join(shown), truncated=True, outline=tuple(part for _, part in sections))
     left = len(sections) - len(shown)
     notes = [f"{quantity(left, 'heading')} left out of the outline"] if left else []
     return cut.with_notes(*(notes if sections else [f"the text has no headings, and {size:,} characters"]))
