@@ -128,7 +128,10 @@ def _add_footer(text: str, sources: Sequence[Mapping[str, object]]) -> str:
 
 
 def link_to_text(url: str, text: str, count: Count, *, before: str = "", after: str = "") -> str | None:
-    """Return a URL that takes a person to *text* on a page.
+    """Return a URL that takes a person to *text* on a page, as https://wicg.github.io/scroll-to-text-fragment/ says.
+
+    A browser goes to the first place that matches ``#:~:text=[prefix-,]start[,end][,-suffix]``, so a link is made only
+    if the words occur once.
 
     Args:
         url: Absolute http(s) URL of the page.

@@ -23,7 +23,7 @@ from ..._text.money import AMOUNT
 from ..._text.terms import fold, list_terms, query_terms
 from ...models import Page
 from .compose import Composer, quote
-from .pieces import Span
+from .pieces import TARGET, Span
 from .window import beyond, cut_window
 
 _LENGTH = 600  # characters of a passage
@@ -33,7 +33,6 @@ _ASKS = 0.5  # of a word, for one that only says what is asked for
 _BESIDE = 0.4  # of an excerpt: what passages outside the main text get before those in it
 _MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
-_TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not words of the page
 # Words as `fold` returns them, most of them only their beginning; then those of scripts without spaces, anywhere.
 _ASKING: Any = json.loads(files(__package__ or "").joinpath("asking.json").read_text("utf-8"))
 _STATING = {
@@ -125,7 +124,7 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
     lengths: list[int] = []
     for run in runs:
         start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
-        text = _TARGET.sub("]", source.text[start:end])
+        text = TARGET.sub("]", source.text[start:end])
         said = list_terms(text)
         lengths.append(len(said))
         last = source.pieces[run.after - 1]

@@ -14,9 +14,7 @@ from .window import LINK
 
 _MAX_LENGTH = 600  # characters of a sentence; a longer one is divided between words
 _MAX_TITLE_LENGTH = 80  # characters of a heading in a mark
-
 _ALONE = {"heading", "item"}  # each line is a block
-
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _ITEM = re.compile(r"[ \t>]{0,60}(?:[-*+]|\d{1,9}[.)])[ \t]")
 _ROW = re.compile(r"[ \t>]{0,60}\|")
@@ -29,8 +27,7 @@ _MAX_TIED_LENGTH = 2_000  # characters of such a text, with link targets
 _MAX_PRICE_LENGTH = 80  # characters, with link targets left out
 _MAX_PRICE_LETTERS = 32  # besides the amount: "regular price", "incl. VAT"
 _NEAR = 6  # pieces between the name of a thing and its price
-
-_TARGET = re.compile(r"\]\([^()\n]*+\)")
+TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not words of the page
 _INDENT = re.compile(r"[ \t>]{0,60}")
 _ITEM_OR_TERM = re.compile(r"[ \t>]{0,60}(?:[-*+]|\d{1,9}[.)])[ \t]|: ")
 _TERM = "\n: "  # after it, the explanation of a term
@@ -351,7 +348,7 @@ def _is_short(text: str, start: int, end: int) -> bool:
     """Return whether a text has few characters, without link targets."""
     if end - start <= _SHORT or end - start > _MAX_TIED_LENGTH:
         return end - start <= _SHORT
-    return text.find("](", start, end) >= 0 and len(_TARGET.sub("]", text[start:end])) <= _SHORT
+    return text.find("](", start, end) >= 0 and len(TARGET.sub("]", text[start:end])) <= _SHORT
 
 
 def _expects_more(text: str) -> bool:

@@ -3,6 +3,8 @@
 All of it is only what the page claims. The most deliberate sources come first: JSON-LD, then meta tags (Open Graph,
 Dublin Core, scholarly and news vocabularies), microdata, and the text around the headline. A date in the URL is the
 last resort: it is used only if there is no other, and only if it names the day.
+
+The kind of page is stated only where such statements are nearly always right (docs/reading.md); there is no guess.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ _SEPARATORS = re.compile(r"[:._-]+")
 _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
 _NO_DATES = frozenset({"1969-12-31", "1970-01-01"})  # Unix time 0, in UTC and west of it: no date
 _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
+# Of the kind of a page: values of ``og:type``, and the programs and places of forums and manuals.
 _KINDS: dict[str, Kind] = {
     "product": "product", "og:product": "product", "product.item": "product", "ebay-objects:item": "product",
     "product.group": "collection",

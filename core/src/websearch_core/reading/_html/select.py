@@ -197,7 +197,10 @@ def _threshold(chances: list[float], words: list[int]) -> float:
 
 
 def drop_strays(outline: TextBlocks, kept: list[bool], title: str, *, is_article: bool) -> tuple[list[bool], list[str]]:
-    """Return which of the *kept* blocks stay, and notes on what was left out."""
+    """Leave out a second article after the first, and banners for other countries, and return notes on them.
+
+    Of the *kept* blocks, the others stay.
+    """
     first = next((n for n, keep in enumerate(kept) if keep and outline.names[outline.block_elements[n]] == "h1"), 0)
     variants = _find_variants(outline) if first else {}
     kept = [

@@ -212,6 +212,8 @@ def find_below_trail(
 ) -> tuple[LexborNode, str] | None:
     """Find what readers see as the headline of a page whose first, *headline*, is a step of a breadcrumb trail.
 
+    Some publishers make the headline for search engines the last step of the trail, as the only ``<h1>``. What readers
+    take for the headline is an ``<h2>`` then, and Open Graph or JSON-LD states it too.
     *stated* are the titles that the page states most deliberately. Return the element, and the stated title that it
     shows, maybe after a few words; None if there is none.
     """

@@ -13,20 +13,9 @@ CELL, ROW, DOWN, BOLD = "\x0e", "\x0f", "\x10", "\x11"
 EM, STRIKE, POINT, SCRIPT, SPAN = "\x12", "\x13", "\x14", "\x15", "\x16"
 BREAK = "\x1e"  # ends a line that has not ended yet; whitespace to Python
 _SIGNS = {
-    BOLD: "**",
-    EM: "*",
-    STRIKE: "~~",
-    POINT: ".",
-    SPAN: "`",
-    TICK * 2: "` `",
-    TICK: "`",
-    HASH: "#",
-    QUOTE: ">",
-    INDENT: " ",
-    LINK: "[",
-    TO: "](",
-    END: ")",
-}
+    BOLD: "**", EM: "*", STRIKE: "~~", POINT: ".", SPAN: "`", TICK * 2: "` `", TICK: "`", HASH: "#", QUOTE: ">",
+    INDENT: " ", LINK: "[", TO: "](", END: ")",
+}  # fmt: skip
 _SPAN = re.compile(f"({TICK}[^{TICK}\n]*{TICK}|(?<!{SPAN}){SPAN}++[^{SPAN}\n]*{SPAN}++)")
 _SCRIPT = re.compile(f"{SCRIPT}([\\^_])([^{SCRIPT}]*){SCRIPT}")
 _FRACTION = re.compile(f"([0-9]?){SCRIPT}\\^([0-9]+){SCRIPT} ?[/\u2044] ?{SCRIPT}_([0-9]+){SCRIPT}")
@@ -43,6 +32,7 @@ _DEFINITION = re.compile(  # of the target of a reference link
     f"^((?:[ >*+{QUOTE}{INDENT}-]|[0-9]{{1,9}}[.)])*)\\[(?=(?s:.{{1,999}}?)\\]:)", re.MULTILINE
 )
 TAG = re.compile(r"<(?=[A-Za-z/!?]|$)")
+# Of footnotes: their marks in the text, the notes themselves, and the links back to the marks.
 _NOTE = re.compile(r"note|fn|ftn|edn|cite|ref|bib|foot|^cr\d|^b\d", re.IGNORECASE)  # in the id of a note
 _BACK = re.compile(r"cite_?ref|fn-?ref|_?(?:ftn|edn)ref|(?:foot)?note-?ref|back", re.IGNORECASE)
 _LABEL = re.compile(r"\[\s*([^\[\]]{1,12}?)\s*\]|\(?([0-9]{1,3}|[a-z]|[*†‡§]{1,3})\)?")
