@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, Unavailable, UnsafeURL
 from websearch_core.index import Index
-from websearch_core.index._snippet import make_snippet, strip_markdown
-from websearch_core.index._store import address
+from websearch_core.index._store import address, make_snippet, strip_markdown
 from websearch_core.models import Page, SearchQuery
 
 XQUAD = Path(__file__).parents[4] / "shared" / "corpora" / "ir" / "xquad"

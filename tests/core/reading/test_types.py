@@ -14,8 +14,7 @@ from websearch_core.errors import TooLarge, UnsupportedContent
 from websearch_core.models import Page
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import _types, find_media_type, read_bytes
-from websearch_core.reading._page import make_page
-from websearch_core.reading._types import TYPES, Document, DocumentType, needs_own_process
+from websearch_core.reading._types import TYPES, Document, DocumentType, make_page, needs_own_process
 from websearch_core.testing import play, reply
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -5,8 +5,7 @@ network.
 """
 
 from ._check import CitationCheck, Verdict, acheck_citations, check_citations
-from ._fragments import link_to_text
-from ._links import Source, link_citations, merge_sources, unknown_citations
+from ._links import Source, link_citations, link_to_text, merge_sources, unknown_citations
 
 __all__ = [
     "CitationCheck", "Source", "Verdict", "acheck_citations", "check_citations", "link_citations", "link_to_text",

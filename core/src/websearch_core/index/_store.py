@@ -6,7 +6,9 @@ value for threads, pickles and forks. In WAL mode, reading and indexing do not b
 
 from __future__ import annotations
 import os
+import re
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from pydantic import ValidationError
 
 from .._runtime.sqlite import ForeignFile, connect, is_database, read_stamp, write_tables
 from .._text.quantity import quantity
-from .._text.terms import index_text, query_terms
+from .._text.terms import Term, index_text, query_terms, split_terms
 from .._text.urls import identify, is_web_url
 from ..errors import (
     BadResponse,
@@ -34,7 +36,6 @@ from ..errors import (
 from ..models import Page, SearchQuery
 from ..provider._results import in_domains
 from ._folder import Report, SkippedFile, files, read_file
-from ._snippet import make_snippet, strip_markdown
 
 _STAMP = 0x77736978, 3  # in the header of the file: "wsix", and the version of the tables and of the words in them
 _SCHEMA = (
@@ -49,6 +50,17 @@ _RANK = "bm25(words, 4.0, 1.0)"  # a word in the title counts as much as four in
 _MAX_WORDS = 64
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _TIMEOUT = 30.0  # seconds to wait while another process writes
+_LENGTH = 300  # characters of a snippet
+_LEAD = 80  # characters that a snippet may begin earlier, at the start of a sentence
+
+# All repetitions are bounded: pages may be hostile.
+_SYNTAX = re.compile(
+    r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}(?: \"[^\"\n]{0,200}\")?\)"  # links and pictures, which leave their text
+    r"|^[ \t]{0,20}(?:#{1,6}(?=[ \t])|>|[-*+](?=[ \t])|`{3,}\S{0,40}|~{3,}\S{0,40}|\|?[ \t]{0,4}:?-{3}[-:| \t]*$)"
+    r"|\*\*|`|\|",
+    re.MULTILINE,
+)
+_SENTENCE = re.compile(r"[.!?][ \n]+|\n+|[。！？]")  # noqa: RUF001 - the full stops of Chinese and Japanese
 
 
 @dataclass(frozen=True)
@@ -345,3 +357,62 @@ def _damaged_error(path: Path) -> BadResponse:
     return BadResponse(
         f"the local index at {path} is damaged: remove it and rebuild it with 'websearch index'", provider="local"
     )
+
+
+def strip_markdown(markdown: str) -> str:
+    """Return the text of *markdown* without its syntax and empty lines."""
+    text = _SYNTAX.sub(lambda mark: mark[1] or ("" if mark[0] in {"**", "`"} else " "), markdown)
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return "\n".join(filter(None, lines))
+
+
+def make_snippet(text: str, terms: Sequence[str]) -> str:
+    """Return about 300 characters of plain text with the most query terms, from the start of a sentence if it is near.
+
+    It has "…" where text is left out at its ends.
+    """
+    if len(text) <= _LENGTH:
+        return " ".join(text.split())
+    start = _find_start(text, _find_densest(_find_terms(text, terms)))
+    end = min(start + _LENGTH, len(text))
+    if end < len(text):
+        blank = max(text.rfind(" ", start, end + 1), text.rfind("\n", start, end + 1))
+        end = blank if blank > start + _LENGTH // 2 else end  # cut no word, if there is whitespace at all
+    shown = " ".join(text[start:end].split())
+    return f"{'…' * (start > 0)}{shown}{'…' * (end < len(text))}"
+
+
+def _find_terms(text: str, terms: Sequence[str]) -> list[Term]:
+    forms = {term for term in terms if not term.endswith("*")}
+    prefixes = tuple(term[:-1] for term in terms if term.endswith("*"))
+    return [word for word in split_terms(text) if word.form in forms or (prefixes and word.form.startswith(prefixes))]
+
+
+def _find_densest(found: list[Term]) -> int:
+    """Return the start of the window with the most terms; each counts once, and more if rare on this page."""
+    weights = {form: 1 / count for form, count in Counter(word.form for word in found).items()}
+    inside: Counter[str] = Counter()
+    best, best_weight, weight, first = 0, 0.0, 0.0, 0
+    for word in found:
+        inside[word.form] += 1
+        weight += weights[word.form] * (inside[word.form] == 1)
+        while word.end - found[first].start > _LENGTH - _LEAD:
+            left = found[first].form
+            inside[left] -= 1
+            weight -= weights[left] * (inside[left] == 0)
+            first += 1
+        if weight > best_weight + 1e-9:
+            best, best_weight = found[first].start, weight
+    return best
+
+
+def _find_start(text: str, place: int) -> int:
+    """Return the start of the sentence around *place*, or else of a word shortly before it."""
+    earliest = max(0, place - _LEAD)
+    if earliest == 0:
+        return 0
+    starts = [mark.end() for mark in _SENTENCE.finditer(text, earliest, place)]
+    if starts:
+        return starts[-1]
+    blank = text.find(" ", place - _LEAD // 2, place)
+    return blank + 1 if blank >= 0 else place

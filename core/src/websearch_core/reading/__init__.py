@@ -16,9 +16,9 @@ from ._documents.transcript import find_transcripts as find_transcripts
 from ._excerpt.spec import Excerpt, ReadOptions
 from ._formats import ReadingOptions, convert
 from ._html.page import read_html
-from ._html.pointers import drop_unfollowed as drop_unfollowed
-from ._html.pointers import find_markdown_alternate as find_markdown_alternate
-from ._html.pointers import find_refresh as find_refresh
+from ._html.parse import drop_unfollowed as drop_unfollowed
+from ._html.parse import find_markdown_alternate as find_markdown_alternate
+from ._html.parse import find_refresh as find_refresh
 from ._links import Links
 from ._markdown.sanitizer import is_safe as is_safe
 from ._markdown.sanitizer import sanitize as sanitize

@@ -5,7 +5,9 @@ A subset of the rules that browsers follow: https://mimesniff.spec.whatwg.org/
 
 from __future__ import annotations
 import codecs
+import json
 import re
+from importlib.resources import files
 from itertools import chain
 
 from .._text.media_types import HTML, MARKDOWN, parse_media_type
@@ -76,23 +78,8 @@ _STREAMS = (
     ("Workbook", "application/vnd.ms-excel"),
     ("PowerPoint Document", "application/vnd.ms-powerpoint"),
 )
-_KNOWN = frozenset(
-    {kind for _, kind in _MAGIC} | {kind for _, kind in _STREAMS} | set(_ROOTS.values())
-) | HTML | frozenset({
-    "application/csv", "application/java-archive", "application/javascript", "application/json",
-    "application/jsonl", "application/ld+json", "application/msword", "application/ndjson", "application/octet-stream",
-    "application/postscript", "application/rtf", "application/sql", "application/toml", "application/x-7z-compressed",
-    "application/x-gzip", "application/x-javascript", "application/x-jsonlines", "application/x-ndjson",
-    "application/x-pdf", "application/x-rpm", "application/x-sh", "application/x-shockwave-flash", "application/x-tar",
-    "application/vnd.oasis.opendocument", "application/vnd.oasis.opendocument.text",
-    "application/x-www-form-urlencoded", "application/x-yaml", "application/x-zip-compressed", "application/xml",
-    "application/yaml", "application/zip", "audio/aac", "audio/flac", "audio/midi", "audio/mp4", "audio/mpeg",
-    "audio/ogg", "audio/wav", "audio/webm", "audio/x-wav", "font/otf", "font/ttf", "font/woff2", "image/jpg",
-    "image/jxl", "image/vnd.microsoft.icon", "image/x-ms-bmp", "text/calendar", "text/css", "text/csv",
-    "text/javascript", "text/markdown", "text/plain", "text/richtext", "text/rtf", "text/tab-separated-values",
-    "text/vcard", "text/vtt", "text/x-c", "text/x-markdown", "text/x-python", "text/x-rst", "text/xml", "text/yaml",
-    "video/mpeg", "video/ogg", "video/quicktime", "video/x-matroska", "video/x-msvideo",
-})  # fmt: skip
+_NAMES: list[str] = json.loads(files(__package__ or "").joinpath("media_types.json").read_text("utf-8"))
+_KNOWN = HTML | {*_NAMES, *(kind for _, kind in (*_MAGIC, *_STREAMS)), *_ROOTS.values()}
 _KINDS = {"audio": "audio", "font": "a font", "image": "an image", "text": "text", "video": "video"}
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 # If a server declares one of these for a text, it is right, even if the text begins with a tag.

@@ -1,14 +1,15 @@
-"""The types of documents that can be read, besides HTML: one declaration each.
+"""The types of documents that can be read, besides HTML: one declaration each; and what each reader gets and returns.
 
 A new type is a declaration here, and a reader in ``_documents``; CONTRIBUTING.md shows both.
 """
 
 from __future__ import annotations
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib import import_module
+from typing import Any
 from urllib.parse import urlsplit
 
 from .._text.media_types import HTML, MARKDOWN
@@ -26,6 +27,11 @@ TRANSCRIPT_JSON = "application/x-transcript+json"  # ours: podcasts call it appl
 _TEXTS = (
     "json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv x-subrip srt".split()
 )
+TITLE_LENGTH = 300  # characters
+DESCRIPTION_LENGTH = 1000
+NAME_LENGTH = 200
+_NO_LANGUAGES = frozenset({"und", "zxx", "mul"})
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +137,7 @@ TYPES = (
         },
     ),
     DocumentType(
-        name="sitemaps", reader="sitemap:read_sitemap", media_types=("*xml", "application/gzip"), is_bounded=False
+        name="sitemaps", reader="feed:read_sitemap", media_types=("*xml", "application/gzip"), is_bounded=False
     ),
     DocumentType(
         name="Markdown",
@@ -146,9 +152,9 @@ _HTML_ENDINGS = {".htm": "text/html", ".html": "text/html", ".xhtml": "applicati
 
 def find_type(media_type: str, url: str) -> DocumentType | None:
     """Return the type of a document that is not HTML: by its media type, or by its URL if that is ``text/plain``."""
-    if media_type == "text/plain" and (named := _type_of_ending(url)):
-        return named
-    return next((one for one in TYPES if one.has(media_type)), None)
+    path = path_of(url) if media_type == "text/plain" else ""
+    named = next((one for one in TYPES if path.endswith(tuple(one.endings))), None)
+    return named or next((one for one in TYPES if one.has(media_type)), None)
 
 
 def find_media_type(path: str) -> str | None:
@@ -176,9 +182,32 @@ def needs_own_process(media_type: str, url: str) -> bool:
     return media_type not in HTML and any(one is not None and not one.is_bounded for one in fitting)
 
 
-def _type_of_ending(url: str) -> DocumentType | None:
+def path_of(url: str) -> str:
+    """Return the path of *url* in lower case; empty if it is none."""
     try:
-        path = urlsplit(url).path.lower()
+        return urlsplit(url).path.lower()
     except ValueError:
-        return None
-    return next((one for one in TYPES if path.endswith(tuple(one.endings))), None)
+        return ""
+
+
+def language_of(values: Iterable[str]) -> str | None:
+    """Return the first of *values* that is a language tag, spelled as in BCP 47, or None."""
+    for value in values:
+        tag = value.split(",")[0].strip().replace("_", "-")
+        if _LANGUAGE.fullmatch(tag) and tag.lower() not in _NO_LANGUAGES:
+            first, *rest = tag.split("-")
+            return "-".join([first.lower(), *map(_subtag, rest)])
+    return None
+
+
+def _subtag(tag: str) -> str:
+    """``br`` -> ``BR``, ``hans`` -> ``Hans``."""
+    return tag.upper() if len(tag) == 2 else tag.title() if len(tag) == 4 and tag.isalpha() else tag.lower()
+
+
+def make_page(url: str, media_type: str, content: str, **facts: Any) -> Page:
+    """Build a page from all of its Markdown, and *facts*: other fields of `Page`."""
+    content = content.strip("\n")
+    size = len(content)
+    known = {"content": content, "content_length": size, "original_length": size, "media_type": media_type}
+    return Page(url=url, final_url=url, **known, **facts)

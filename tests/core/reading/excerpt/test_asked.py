@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.reading._excerpt.asked import kinds_asked, kinds_stated, words_asking
+from websearch_core.reading._excerpt.passages import kinds_asked, kinds_stated, words_asking
 
 QUESTIONS = {
     "money": [

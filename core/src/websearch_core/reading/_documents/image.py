@@ -14,9 +14,8 @@ from ..._runtime.deadline import time_left
 from ..._text.invisible import one_line, strip_invisible
 from ..._text.quantity import quantity
 from ...models import Page
-from .._page import DESCRIPTION_LENGTH, TITLE_LENGTH, make_page
 from .._sniff import media_type
-from .._types import Document
+from .._types import DESCRIPTION_LENGTH, TITLE_LENGTH, Document, make_page
 
 _NOTE = "the picture itself is not read"
 _NAMES = {

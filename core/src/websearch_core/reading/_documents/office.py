@@ -2,13 +2,19 @@
 
 markitdown builds every cell of a sheet before it writes the first one. A sheet with a single cell in its last corner
 has seventeen billion cells, so workbooks are streamed instead. The libraries belong to the extra ``office``.
+
+A few kilobytes can unpack to gigabytes, or to XML that takes minutes to convert. So only text is unpacked, within
+limits, and longer text is cut where it remains XML. Pictures, fonts and the like stay as empty parts, so that
+converters do not miss them.
 """
 
 from __future__ import annotations
+import codecs
 import re
+import zipfile
 from datetime import date, datetime, time
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import unescape
 
 from ..._text.dates import parse_date
@@ -17,9 +23,18 @@ from ..._text.quantity import quantity
 from ...errors import UnsupportedContent
 from ...models import Page
 from .._markdown.table import write_rows
-from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
-from .._types import DOCX, EPUB, PPTX, XLSX, Document
-from .archive import Unpacked, unpack
+from .._types import (
+    DESCRIPTION_LENGTH,
+    DOCX,
+    EPUB,
+    NAME_LENGTH,
+    PPTX,
+    TITLE_LENGTH,
+    XLSX,
+    Document,
+    language_of,
+    make_page,
+)
 from .text import TOO_LONG
 
 _MAX_TAGS = 250_000  # the converters take thirty microseconds for each
@@ -30,6 +45,24 @@ _SLIDE = re.compile(r"^<!-- Slide number: (\d{1,6}) -->$", re.MULTILINE)
 _FACT = re.compile(
     r"<(dc:title|dc:creator|dc:description|dcterms:created|dcterms:modified|dc:date|dc:language)\b[^>]{0,300}>([^<]{1,5000})"
 )
+# Of archives.
+_MAX_PARTS = 5_000
+_MAX_SIZE = 16 * 2**20  # bytes of XML in the archive
+_MAX_MAIN_SIZE = 8 * 2**20  # bytes of text of a document or sheet; only the beginning of a longer one is read
+_MAX_DEPTH = 100  # nested elements: converters take time quadratic in the depth
+_MAX_TAG_LENGTH = 20_000  # bytes
+_TEXTS = (".xml", ".rels", ".opf", ".ncx", ".xhtml", ".html", ".htm", "mimetype")
+_MAIN = re.compile(r"word/document\d*\.xml|xl/worksheets/[^/]+\.xml")
+_DECLARATION = re.compile(
+    rb"""\s{0,100}<\?xml\s(?:[^<>]{0,500}?encoding\s{0,9}=\s{0,9}["']([\w.-]{1,40}))?[^<>]{0,500}?\?>"""
+)
+_CONTAINS_ASCII = re.compile(  # encodings in which the byte of < is never a part of another character
+    r"utf-?8|(?:us-)?ascii|iso-8859-(?:1[013-6]|[1-9])|windows-125[0-8]|koi8-[ru]|gb2312|gbk|gb18030|big5|euc-(?:jp|kr)"
+    r"|shift_jis",
+    re.IGNORECASE,
+)
+_TAG = re.compile(rb"<(/?)([^<>!?/\s]++)[^<>]*?(/?)>")
+_LONG_TAG = re.compile(rb"<[^<>]{%d}" % _MAX_TAG_LENGTH)
 
 
 def read_office(document: Document) -> Page:
@@ -182,3 +215,116 @@ def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:
         "modified": parse_date(stated.get("dcterms:modified")),
         "language": language_of([stated.get("dc:language", "")]),
     }
+
+
+class Unpacked(NamedTuple):
+    """The parts of an archive by name, and whether some of them were cut."""
+
+    parts: dict[str, bytes]
+    cut: bool = False
+
+    def packed(self) -> BytesIO:
+        """Return the parts as an archive."""
+        stream = BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+            for name, content in self.parts.items():
+                archive.writestr(name, content)
+        stream.seek(0)
+        return stream
+
+
+def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
+    """Unpack the parts of an archive that are text, with at most *max_tags* tags together. One that is damaged,
+    encrypted or too large is an `UnsupportedContent`, which names its *media_type*.
+    """
+    if data.count(b"PK\x01\x02") > _MAX_PARTS:
+        raise UnsupportedContent(f"{media_type} with more than {_MAX_PARTS} parts")
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            refusal = _find_refusal(archive.infolist())
+            parts = {} if refusal else {part.filename: _read_part(archive, part) for part in archive.infolist()}
+    except Exception as error:  # zipfile raises more than it documents
+        raise UnsupportedContent(f"{media_type} that is damaged: {type(error).__name__}") from error
+    if refusal:
+        raise UnsupportedContent(f"{media_type} {refusal}")
+    cut = False
+    for part in sorted(parts, key=lambda part: _MAIN.fullmatch(part) is not None):  # parts that can be cut come last
+        is_whole = len(parts[part]) < _MAX_MAIN_SIZE or not _MAIN.fullmatch(part)
+        content = parts[part] = _as_utf8(parts[part], media_type)
+        kept, tags = _cut_xml(content, max_tags, is_whole=is_whole)
+        max_tags -= tags
+        if kept is not content:
+            if not _MAIN.fullmatch(part):
+                raise UnsupportedContent(f"{media_type} that is too large or too deeply nested to be read")
+            parts[part] = kept
+            cut = True
+    return Unpacked(parts, cut)
+
+
+def _find_refusal(parts: list[zipfile.ZipInfo]) -> str:
+    """Return why not to unpack the parts, if so. Declared sizes are safe: zipfile reads no more of a part."""
+    if min((part.header_offset for part in parts), default=1):
+        return "that is damaged: its directory is missing, or is that of a file inside it"
+    if any(part.flag_bits & 1 for part in parts):
+        return "that is encrypted: it opens with a password only"
+    if any(part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for part in parts):
+        return "with an unsupported compression method"
+    if sum(min(part.file_size, _max_size(part)) for part in parts) > _MAX_SIZE:
+        return f"with more than {_MAX_SIZE // 2**20} MiB of text"
+    return ""
+
+
+def _max_size(part: zipfile.ZipInfo) -> int:
+    """Return the most bytes of a part to unpack: all if its beginning alone is useless, within `_find_refusal`."""
+    if _MAIN.fullmatch(part.filename):
+        return _MAX_MAIN_SIZE
+    return part.file_size if part.filename.lower().endswith(_TEXTS) else 0
+
+
+def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    with archive.open(part) as stream:
+        return stream.read(_max_size(part))
+
+
+def _as_utf8(content: bytes, media_type: str) -> bytes:
+    """Return XML in UTF-8 that declares no other encoding: tags are counted in bytes, as the parser must see them.
+
+    XML in an encoding in which these files do not come is `UnsupportedContent`.
+    """
+    wide = "utf-16" if content[:2] in {b"\xff\xfe", b"\xfe\xff"} else ""
+    if not wide and b"\0" in content[:2]:  # a sign < without a mark of the order of bytes
+        wide = "utf-16-be" if content[:1] == b"\0" else "utf-16-le"
+    if wide:
+        content = content.decode(wide, "replace").encode()
+    content = content.removeprefix(codecs.BOM_UTF8)
+    encoding = "utf-8"
+    if declaration := _DECLARATION.match(content):
+        content = content[declaration.end() :]
+        encoding = declaration[1].decode() if declaration[1] and not wide else encoding
+    if not _CONTAINS_ASCII.fullmatch(encoding) or re.match(rb"\s*+<\?xml\s", content):
+        raise UnsupportedContent(f"{media_type} in the encoding {encoding}")
+    return content.decode(encoding, "replace").encode()
+
+
+def _cut_xml(content: bytes, max_tags: int, *, is_whole: bool) -> tuple[bytes, int]:
+    """Cut XML that is too long, or already cut, after a tag, and close the open elements.
+
+    Returns the XML, the same object if there is nothing to cut, and its number of tags.
+    """
+    too_long = _LONG_TAG.search(content)
+    stop = too_long.start() if too_long else len(content)
+    opened: list[bytes] = []
+    tags = end = 0
+    for tag in _TAG.finditer(content, 0, stop):
+        opens = not (tag[1] or tag[3])
+        if tags == max_tags or (opens and len(opened) == _MAX_DEPTH):
+            break
+        if opens:
+            opened.append(tag[2])
+        elif tag[1]:
+            del opened[-1:]
+        tags, end = tags + 1, tag.end()
+    else:
+        if not too_long and is_whole:
+            return content, tags
+    return content[:end] + b"".join(b"</%s>" % name for name in reversed(opened)), tags

@@ -22,8 +22,7 @@ from ..._text.quantity import quantity
 from ...errors import UnsupportedContent
 from ...models import Page
 from .._links import MAX_LINKS, absolute
-from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
-from .._types import PDF, Document
+from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, PDF, TITLE_LENGTH, Document, language_of, make_page
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -88,7 +87,6 @@ def read_pdf(document: Document) -> Page:
     """Read a PDF, if it needs no password. It is an `ImportError` without the extra ``pdf``."""
     from pypdf import apply_configuration
 
-    from . import fonts  # noqa: F401 - it adds to pypdf
     from .filters import MAX_DECODED, BoundedReader, bounded
 
     logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else its warnings go to stderr

@@ -6,19 +6,16 @@ import json
 import re
 from collections.abc import Iterator
 from io import StringIO
-from urllib.parse import urlsplit
 
 from ..._text.invisible import one_line, removal_note, strip_invisible
 from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import decode
 from .._links import MAX_LINKS, absolute
-from .._markdown.codeblock import LANGUAGES
-from .._markdown.fences import fence_code
+from .._markdown.fences import LANGUAGES, fence_code
 from .._markdown.sanitizer import sanitize
 from .._markdown.table import MOST_COLUMNS, write_rows
-from .._page import TITLE_LENGTH, make_page
-from .._types import Document
+from .._types import TITLE_LENGTH, Document, make_page, path_of
 
 MAX_CHARACTERS = 2_000_000
 _MAX_JSON_LENGTH = 1_000_000  # characters: eight of them can become an object of 200 bytes
@@ -76,10 +73,7 @@ def _language(url: str, media_type: str) -> str:
     if media_type != "text/plain":
         name = "json" if media_type in _JSON_LINES else re.split(r"[/+]", media_type)[-1].removeprefix("x-")
         return name if name in _SOURCES else ""
-    try:
-        name = urlsplit(url).path.rpartition("/")[2].lower()
-    except ValueError:
-        return ""
+    name = path_of(url).rpartition("/")[2]
     ending = name.rpartition(".")[2]
     return ending if ending in _SOURCES and ("." in name or ending.endswith("file")) else ""
 

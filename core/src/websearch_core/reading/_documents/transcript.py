@@ -21,8 +21,7 @@ from .._charset import decode
 from .._html.fragment import bare
 from .._html.parse import find_base, parse_page
 from .._links import absolute
-from .._page import NAME_LENGTH, TITLE_LENGTH, make_page
-from .._types import SRT, TRANSCRIPT_JSON, VTT, Document
+from .._types import NAME_LENGTH, SRT, TITLE_LENGTH, TRANSCRIPT_JSON, VTT, Document, make_page
 from .text import decode_text, read_text
 
 if TYPE_CHECKING:

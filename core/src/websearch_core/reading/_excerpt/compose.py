@@ -21,9 +21,8 @@ from functools import cached_property
 
 from ..._text.invisible import one_line
 from ...models import Page, Passage
-from .pieces import Piece, Span, pieces
-from .ties import tie
-from .window import check, cut_window
+from .pieces import Piece, Span, pieces, tie
+from .window import check, cut_window, show
 
 OUTSIDE = "outside the main text of the page"
 _MAX_QUOTE_LENGTH = 80  # characters
@@ -104,18 +103,8 @@ class Composer:
         return self._page(cut.content, [passage], complete=False)
 
     def _page(self, content: str, shown: Iterable[Passage], *, complete: bool) -> Page:
-        return self.page.model_copy(
-            update={
-                "content": content,
-                "rest": "",
-                "content_length": len(content),
-                "original_length": len(self.page.content),
-                "offset": self.offset,
-                "truncated": self.page.truncated or not complete,
-                "next_offset": None,
-                "passages": tuple(shown),
-            }
-        )
+        facts = {"offset": self.offset, "rest": "", "next_offset": None, "passages": tuple(shown)}
+        return show(self.page, content, truncated=self.page.truncated or not complete, **facts)
 
     def _joined(self, runs: Sequence[Span]) -> list[Span]:
         """Return *runs*, which may overlap, in order; join those with less text between them than a mark would take."""

@@ -3,22 +3,27 @@
 Sentences are packed into passages of about 600 characters within a section and ranked by BM25 over the terms of
 `websearch_core._text.terms`. A passage also counts the words of the headings above it, and of the header of its table.
 The best passages that fit are shown in the order of the page; a part of the room is for those outside the main text. An
-amount of money, a time or a number counts as a word of a question that asks for one. There is no model and no network;
-``benchmarks/reading/passages.py`` measures how often the answer is kept, and ``benchmarks/facts`` how often a fact is.
+amount of money, a time or a number counts as a word of a question that asks for one, in the languages of the tests:
+Arabic, Chinese, English, German, Greek, Hindi, Romanian, Russian, Spanish, Thai, Turkish and Vietnamese. There is no
+model and no network; ``benchmarks/reading/passages.py`` measures how often the answer is kept, and ``benchmarks/facts``
+how often a fact is.
 """
 
 from __future__ import annotations
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from importlib.resources import files
 from itertools import pairwise
+from typing import Any
 
 from ..._text.bm25 import Question, score_counts
-from ..._text.terms import list_terms
+from ..._text.money import AMOUNT
+from ..._text.terms import fold, list_terms, query_terms
 from ...models import Page
-from .asked import kinds_asked, kinds_stated, words_asking
 from .compose import Composer, quote
-from .pieces import Span
+from .pieces import TARGET, Span
 from .window import beyond, cut_window
 
 _LENGTH = 600  # characters of a passage
@@ -28,7 +33,16 @@ _ASKS = 0.5  # of a word, for one that only says what is asked for
 _BESIDE = 0.4  # of an excerpt: what passages outside the main text get before those in it
 _MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
-_TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not words of the page
+# Words as `fold` returns them, most of them only their beginning; then those of scripts without spaces, anywhere.
+_ASKING: Any = json.loads(files(__package__ or "").joinpath("asking.json").read_text("utf-8"))
+_STATING = {
+    "money": AMOUNT,
+    "time": re.compile(
+        r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}(?::\d{2}|[./]\d{1,2}[./]\d{2})"
+        r"|\d{1,2}(?:st|nd|rd|th|\.|º)? [^\W\d_]{3}|[^\W\d_]{3,12}\.? \d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
+    ),
+    "number": re.compile(r"\d"),
+}
 
 
 def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int], Page]:
@@ -110,7 +124,7 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
     lengths: list[int] = []
     for run in runs:
         start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
-        text = _TARGET.sub("]", source.text[start:end])
+        text = TARGET.sub("]", source.text[start:end])
         said = list_terms(text)
         lengths.append(len(said))
         last = source.pieces[run.after - 1]
@@ -143,3 +157,27 @@ def _noted(page: Page, query: str) -> Page:
     if page.content and not page.passages:
         return page.with_notes(f"no passage of the page contains a word of the query {quote(query)}")
     return page
+
+
+def kinds_asked(query: str) -> list[str]:
+    """Return what *query* asks for: ``money``, ``time``, ``number``; or nothing of these."""
+    folded = fold(query)
+    return [kind for kind, pattern in _patterns().items() if pattern.search(folded)]
+
+
+def words_asking(query: str) -> frozenset[str]:
+    """Return the terms of *query* that only say what it asks for: ``how``, ``much``."""
+    folded = fold(query)
+    found = [found[0] for pattern in _patterns().values() for found in pattern.finditer(folded)]
+    return frozenset(query_terms(" ".join(found)))
+
+
+def kinds_stated(text: str, kinds: list[str]) -> list[str]:
+    """Return those of *kinds* that *text* states."""
+    return [kind for kind in kinds if _STATING[kind].search(text)]
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    joined = {kind: map("|".join, forms) for kind, forms in _ASKING.items()}
+    return {kind: re.compile(rf"(?<![^\W\d_])(?:{spaced})|{unspaced}") for kind, (spaced, unspaced) in joined.items()}

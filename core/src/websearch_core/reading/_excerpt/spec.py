@@ -1,23 +1,29 @@
 """Which excerpt of a page to return: a window, the passages that answer a query, or the places of a phrase."""
 
 from __future__ import annotations
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import TypedDict
 
 from ..._text.choices import Responses
+from ..._text.escaping import link_target
+from ..._text.quantity import quantity
+from ..._text.terms import query_terms, split_terms
+from ...citations import link_to_text
 from ...errors import InvalidOption
-from ...models import Page
+from ...models import Page, Passage
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._links import Links
+from .._markdown.fences import find_fences
 from .._markdown.sanitizer import is_safe, opening_of, sanitize
 from .compose import OUTSIDE, join_rest
-from .find import by_phrase
-from .links import link_passages
-from .outline import find_parts, outline_of
+from .find import Folded, by_phrase
 from .passages import by_query
-from .window import check, cut_window
+from .pieces import pieces, plain_title
+from .window import LINK, check, cut_window, show
 
 _TYPES = {
     "max_length": (int | None, "a whole number"),
@@ -30,6 +36,14 @@ _TYPES = {
 _TRIES = 8  # cuts to find the one that fills a budget of tokens
 _ENOUGH = 0.95  # of a budget: good enough to stop looking for a better cut
 _SHORT = 100_000  # characters; scanning them takes less than a millisecond
+_MARKER = re.compile(r"\A[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
+_UNSURE = re.compile(r"[\\<>|\[\]$_~]|https?:")  # what a browser may show otherwise than our Markdown has it
+_MIN_LENGTH = 12  # characters of a sentence that is worth going to
+_TEXT_TYPES = ("", "text/html", "application/xhtml+xml", "text/plain", "text/markdown")
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.*)$", re.MULTILINE)
+_MAX_HEADINGS = 300
+_MAX_PARTS = 30
+_LEVELS = 6
 
 
 class ReadOptions(TypedDict, total=False):
@@ -184,3 +198,104 @@ def _fit_tokens(cut: Callable[[int], Page], most: int, max_tokens: int, count: T
     if best is None:
         raise InvalidOption(f"max_tokens={max_tokens} is too small")
     return best
+
+
+def link_passages(part: Page, whole: Page, words: str) -> Page:
+    """Return *part* with a ``link`` for each passage that has a sentence which occurs only once in the *whole* page.
+
+    The link leads to the sentence with most of the *words* of the query, or of the phrase that was sought.
+    """
+    url = link_target(whole.final_url or whole.url)
+    if url is None or whole.media_type not in _TEXT_TYPES or len(part.content) == len(whole.content):
+        return part
+    seen = Folded(whole.content, seen=True).form
+    wanted = {term.removesuffix("*") for term in query_terms(words)}
+
+    def count(text: str) -> int:
+        return seen.count(Folded(text).form.strip())
+
+    def link(passage: Passage) -> str | None:
+        text = whole.content[passage.offset : passage.offset + passage.length]
+        found = list(_sentences(text))
+        best = max(found, key=lambda n: len({term.form for term in split_terms(n[1])} & wanted), default=None)
+        return best and link_to_text(url, best[1], count, before=best[0], after=best[2])
+
+    return part.model_copy(
+        update={"passages": tuple(one.model_copy(update={"link": link(one)}) for one in part.passages)}
+    )
+
+
+def _sentences(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each sentence that a browser shows as it is, with what stands before and after it in its paragraph."""
+    parts = [text[piece.start : piece.end] for piece in pieces(text) if not piece.leads and not piece.frame]
+    for n, part in enumerate(parts):
+        plain = _plain(part)
+        if len(plain) >= _MIN_LENGTH and "\n" not in part.strip():
+            before = _plain(parts[n - 1]) if n and not parts[n - 1].endswith("\n") else ""
+            after = _plain(parts[n + 1]) if n + 1 < len(parts) and not part.endswith("\n") else ""
+            yield before, plain, after
+
+
+def _plain(part: str) -> str:
+    """Return the text of *part* as a person sees it, or nothing if that is not certain."""
+    bare = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], _MARKER.sub("", part))
+    bare = " ".join(bare.replace("*", "").replace("`", "").split())
+    return "" if _UNSURE.search(bare) else bare
+
+
+def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[tuple[int, Passage]]:
+    """Return the sections of *text* with their levels: at most *most*, so maybe without the lower levels."""
+    fences = find_fences(text)
+    found: list[tuple[int, int, str]] = []
+    at = 0
+    for heading in _HEADING.finditer(text):
+        while at < len(fences) and fences[at][1] <= heading.start():
+            at += 1
+        if (at == len(fences) or heading.start() < fences[at][0]) and (title := plain_title(heading[2])):
+            found.append((len(heading[1]), heading.start(), title))
+    totals = [*accumulate(sum(level == one for level, _, _ in found) for one in range(1, _LEVELS + 1))]
+    deepest = max((level for level, total in enumerate(totals, 1) if total <= most), default=1)
+    sections: list[tuple[int, Passage]] = []
+    path: list[tuple[int, str]] = []
+    kept = [one for one in found if one[0] <= deepest][:most]
+    ends = [len(text)] * len(kept)
+    opened: list[int] = []
+    for n, (level, start, _) in enumerate(kept):
+        while opened and kept[opened[-1]][0] >= level:
+            ends[opened.pop()] = start
+        opened.append(n)
+    for (level, start, title), end in zip(kept, ends, strict=True):
+        path = [*(above for above in path if above[0] < level), (level, title)]
+        titles = tuple(name for above, name in path if above > 1 or level == 1)
+        sections.append((level, Passage(offset=start, length=end - start, headings=titles)))
+    return sections
+
+
+def find_parts(text: str) -> tuple[Passage, ...]:
+    """Return the main parts of *text*: the sections of the highest level that has several, the title set aside."""
+    sections = find_sections(text)
+    levels = [level for level, _ in sections]
+    top = next((level for level in range(1, _LEVELS + 1) if levels.count(level) > 1), 0)
+    return tuple(part for level, part in sections if level == top)[:_MAX_PARTS]
+
+
+def outline_of(page: Page, max_length: int) -> Page:
+    """Return *page* with its outline as its content: as many levels as *max_length* characters hold."""
+    check(max_length, 0)
+    size = len(page.content)
+    sections = find_sections(page.content)
+    base = min((level for level, _ in sections), default=0)
+    lines = [
+        (level, f"{'  ' * (level - base)}- {part.headings[-1]} ({part.length:,} characters; offset {part.offset})")
+        for level, part in sections
+    ]
+    fitting = ([line for level, line in lines if level <= deepest] for deepest in range(_LEVELS, base - 1, -1) if lines)
+    shown = next((some for some in fitting if len("\n".join(some)) <= max_length), [])
+    if lines and not shown:
+        top = [line for level, line in lines if level == base]
+        ends = accumulate(len(line) + 1 for line in top)
+        shown = top[: sum(end <= max_length for end in ends)]
+    cut = show(page, "\n".join(shown), truncated=True, outline=tuple(part for _, part in sections))
+    left = len(sections) - len(shown)
+    notes = [f"{quantity(left, 'heading')} left out of the outline"] if left else []
+    return cut.with_notes(*(notes if sections else [f"the text has no headings, and {size:,} characters"]))

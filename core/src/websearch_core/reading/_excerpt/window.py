@@ -3,6 +3,7 @@
 from __future__ import annotations
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from ...errors import InvalidOption
 from ...models import Page
@@ -24,19 +25,14 @@ def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
     check(max_length, offset)
     whole = page.content
     end = _end(whole, offset, offset + max_length)
-    content = whole[offset:end]
-    cut = page.model_copy(
-        update={
-            "content": content,
-            "rest": "",
-            "content_length": len(content),
-            "original_length": len(whole),
-            "offset": offset,
-            "truncated": end < len(whole) or page.truncated,
-            "next_offset": end if end < len(whole) else None,
-        }
-    )
-    return beyond(cut)
+    facts = {"offset": offset, "rest": "", "next_offset": end if end < len(whole) else None}
+    return beyond(show(page, whole[offset:end], truncated=end < len(whole) or page.truncated, **facts))
+
+
+def show(page: Page, content: str, **facts: Any) -> Page:
+    """Return a whole page with only *content* as its text, and *facts*: other fields of it."""
+    update = {"content": content, "content_length": len(content), "original_length": len(page.content)}
+    return page.model_copy(update=update | facts)
 
 
 def beyond(cut: Page) -> Page:

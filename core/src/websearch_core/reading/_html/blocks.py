@@ -13,8 +13,18 @@ from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, read_formula
-from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, is_for_calendars, may_be_unseen, skips, stays_hidden
-from .templates import remove_templates
+from .hidden import (
+    MAY_HIDE,
+    MAY_OPEN,
+    WHOLE,
+    Openers,
+    hiding,
+    is_for_calendars,
+    may_be_unseen,
+    remove_templates,
+    skips,
+    stays_hidden,
+)
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

@@ -17,7 +17,7 @@ from ..._text.money import AMOUNT, has_amount
 from ...models._data import Item
 from .._element import HEADINGS
 from .._links import absolute
-from .._page import NAME_LENGTH
+from .._types import NAME_LENGTH
 from .blocks import TextBlocks
 
 MAX_ITEMS = 100

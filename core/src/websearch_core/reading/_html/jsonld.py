@@ -1,13 +1,15 @@
-"""JSON-LD: the data of a page for machines, as things with properties. It is as untrusted as the rest of the page.
+"""JSON-LD and microdata: the data of a page for machines, as things with properties, as untrusted as the rest of it.
 
-Sites write it carelessly: a list instead of one thing, a name instead of a thing, a thing defined elsewhere and
-referenced by its ``@id``. So read properties only through `JsonLd.values`, `types` and `text`.
+Sites write JSON-LD carelessly: a list instead of one thing, a name instead of a thing, a thing defined elsewhere and
+referenced by its ``@id``. So read properties only through `JsonLd.values`, `types` and `text`. Microdata
+(https://html.spec.whatwg.org/multipage/microdata.html) becomes the things that JSON-LD would have.
 """
 
 from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -25,24 +27,18 @@ _MAX_OBJECTS = 2_000
 _MAX_VALUES = 100  # of one property
 _MAX_ALIKE = 2  # things of one kind: a page with more is about none of them
 
-# Types that a page can be about; works come before the pages that show them. A page is never about a thing of
-# another type (a publisher, a breadcrumb, a picture, a comment, an offer).
-_WORKS = frozenset(
-    "Article AdvertiserContentArticle NewsArticle AnalysisNewsArticle BackgroundNewsArticle OpinionNewsArticle "
-    "ReportageNewsArticle ReviewNewsArticle SatiricalArticle ScholarlyArticle MedicalScholarlyArticle Report Thesis "
-    "SocialMediaPosting BlogPosting LiveBlogPosting DiscussionForumPosting TechArticle APIReference Question Product "
-    "ProductGroup ProductModel Vehicle Car Recipe HowTo JobPosting Course Book Movie TVSeries TVEpisode MusicAlbum "
-    "MusicRecording PodcastEpisode PodcastSeries VideoObject SoftwareApplication MobileApplication WebApplication "
-    "VideoGame SoftwareSourceCode Dataset Legislation Event BusinessEvent EducationEvent Festival MusicEvent "
-    "SportsEvent TheaterEvent ScreeningEvent SocialEvent".split()
-)
-_PAGES = frozenset(
-    "WebPage AboutPage CheckoutPage CollectionPage ContactPage FAQPage ItemPage MedicalWebPage ProfilePage QAPage "
-    "RealEstateListing SearchResultsPage Blog ItemList CreativeWork".split()
-)
+# Types of schema.org. A page can be about "works", which come before the "pages" that show them, never about a thing of
+# another type (a publisher, a breadcrumb, a picture, a comment, an offer). The other groups are for its kind and data.
+_GROUPS: dict[str, list[str]] = json.loads(files(__package__ or "").joinpath("schema_types.json").read_text("utf-8"))
+TYPES = {name: frozenset(group) for name, group in _GROUPS.items()}
 _WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))  # from the days when scripts had to be hidden from parsers
 _MAIN_KEYS = frozenset({"mainEntity", "mainEntityOfPage"})
 _JSON = json.JSONDecoder(strict=False)
+# Of microdata.
+_MAX_NODES = 2_000
+_MAX_LEVELS = 100  # between a property and its thing
+_MAX_TEXT = 200_000  # characters of all properties: each may contain the others
+_VALUES = {"a": "href", "link": "href", "data": "value", "meter": "value", "time": "datetime", "img": "src"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +60,7 @@ class JsonLd:
 
     def main(self, url: str) -> Thing:
         """Return the thing that the page at *url* is about; an empty one if there is none, or too many of one kind."""
-        for kinds in (_WORKS, _PAGES):
+        for kinds in (TYPES["works"], TYPES["pages"]):
             alike = [thing for thing in self.things if kinds & types(thing)]
             here = next((thing for thing in alike if is_at(thing, url)), None)
             if here is not None:
@@ -145,3 +141,35 @@ def is_at(thing: Thing, url: str) -> bool:
     places = (value.get("@id") if isinstance(value, dict) else value for value in values)
     urls = (absolute(place, url) for place in places if isinstance(place, str))
     return without_fragment(url).rstrip("/") in {without_fragment(place or "").rstrip("/") for place in urls}
+
+
+def parse_microdata(nodes: Iterable[LexborNode]) -> list[Thing]:
+    """Return the outermost things whose properties *nodes* are, in the order of the page."""
+    things: dict[int, Thing] = {}
+    outermost: dict[int, Thing] = {}
+    room = _MAX_TEXT
+    for _, node in zip(range(_MAX_NODES), nodes, strict=False):
+        attributes = node.attributes
+        scope = node.parent
+        for _ in range(_MAX_LEVELS):
+            if scope is None or (scope.is_element_node and "itemscope" in scope.attributes):
+                break
+            scope = scope.parent
+        if scope is None or "itemscope" not in scope.attributes:
+            continue
+        if scope.mem_id not in things:
+            outermost[scope.mem_id] = things[scope.mem_id] = _start(scope)
+        value: object = attributes.get("content") or attributes.get(_VALUES.get(node.tag or "", "content"))
+        if "itemscope" in attributes:
+            value = things.setdefault(node.mem_id, _start(node))
+        elif not value and room > 0:
+            text = node.text()
+            room -= len(text)
+            value = " ".join(text[:_MAX_TEXT].split())
+        for name in (attributes.get("itemprop") or "").split():
+            things[scope.mem_id].setdefault(name, []).append(value)
+    return list(outermost.values())
+
+
+def _start(node: LexborNode) -> Thing:
+    return {"@type": (node.attributes.get("itemtype") or "").split()}

@@ -3,29 +3,42 @@
 All of it is only what the page claims. The most deliberate sources come first: JSON-LD, then meta tags (Open Graph,
 Dublin Core, scholarly and news vocabularies), microdata, and the text around the headline. A date in the URL is the
 last resort: it is used only if there is no other, and only if it names the day.
+
+The kind of page is stated only where such statements are nearly always right (docs/reading.md); there is no guess.
 """
 
 from __future__ import annotations
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib.resources import files
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from ..._text.choices import Kind
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line
 from ..._text.markup import strip_markup
 from .._links import absolute
-from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from .byline import line_of, person, read_byline
-from .dateline import is_past
-from .headlines import MAX_HEADLINES, find_below_trail, is_heading, title_element
-from .jsonld import JsonLd, Thing, is_at, parse_jsonld, text, types
-from .microdata import parse_microdata
-from .titles import Stated, agree, chapter_of, is_site, title_of, without_site
+from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
+from .byline import is_past, line_of, person, read_byline
+from .jsonld import TYPES, JsonLd, Thing, is_at, parse_jsonld, parse_microdata, text, types
+from .titles import (
+    MAX_HEADLINES,
+    Stated,
+    agree,
+    chapter_of,
+    find_below_trail,
+    is_heading,
+    is_site,
+    title_element,
+    title_of,
+    without_site,
+)
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -35,32 +48,28 @@ _MIN_HEAD_TAGS = 4  # meta tags: a head with fewer has none that describe the pa
 _MAX_AUTHORS = 10
 
 # Names of meta tags, with a dot for whatever separates their parts: sites mix ``og:title`` and ``og_title``.
-_TITLES = ("og.title", "citation.title", "dc.title", "dcterms.title", "twitter.title", "parsely.title")
-_DESCRIPTIONS = ("description", "og.description", "twitter.description", "dc.description", "dcterms.description")
-_AUTHORS = (
-    "citation.author", "author", "article.author", "dc.creator", "dcterms.creator", "dc.creator.personalname",
-    "parsely.author", "sailthru.author", "byl", "book.author", "authors",
-    "twitter.misc.written",  # by: a name ends at a space
-)  # fmt: skip
-_PUBLISHED = (
-    "article.published.time", "og.published.time", "datepublished", "citation.publication.date", "citation.date",
-    "citation.online.date", "parsely.pub.date", "sailthru.date", "dcterms.issued", "dc.date.issued", "dcterms.created",
-    "dc.date.created", "dcterms.date", "dc.date", "pubdate", "publish.date", "publishdate", "publication.date", "date",
-    "uploaddate", "article.published", "published", "published.date",
-)  # fmt: skip
-_MODIFIED = (
-    "article.modified.time", "og.updated.time", "datemodified", "dcterms.modified", "dc.date.modified", "last.modified",
-    "lastmod", "article.updated", "updated.at", "revised", "modified", "modified.date",
-)  # fmt: skip
+_TAGS: dict[str, list[str]] = json.loads(files(__package__ or "").joinpath("meta_tags.json").read_text("utf-8"))
 _PUBLISHED_KEYS = ("datePublished", "dateCreated", "uploadDate", "datePosted")
-_LANGUAGES = ("content.language", "dc.language", "dcterms.language", "language", "og.locale")
-_SITES = ("og.site.name", "application.name", "apple.mobile.web.app.title", "dc.publisher", "citation.journal.title")
-_PRICES = ("product.sale.price", "product.price", "og.price")
-_TIERS = ("article.content.tier", "og.article.content.tier", "content.tier")
 _SEPARATORS = re.compile(r"[:._-]+")
 _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
 _NO_DATES = frozenset({"1969-12-31", "1970-01-01"})  # Unix time 0, in UTC and west of it: no date
 _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
+# Of the kind of a page: values of ``og:type``, and the programs and places of forums and manuals.
+_KINDS: dict[str, Kind] = {
+    "product": "product", "og:product": "product", "product.item": "product", "ebay-objects:item": "product",
+    "product.group": "collection",
+}  # fmt: skip
+_FORUMS = re.compile(r"discourse|vbulletin|phpbb|xenforo|flarum|nodebb|mybb|invision community|vanilla", re.IGNORECASE)
+_MANUAL_MAKERS = re.compile(
+    r"docusaurus|sphinx|mkdocs|gitbook|vitepress|vuepress|starlight|mintlify|antora|docfx|doxygen|javadoc|mdbook|docsify",
+    re.IGNORECASE,
+)
+_MANUAL_PLACES = re.compile(
+    r"//(?:docs|documentation|devdocs|developers?|manual|man)\.|//[\w-]+\.readthedocs\.io|/(?:docs?|documentation|manual)/"
+)
+_FORUM_PLACES = re.compile(r"//(?:forums?|boards?|discuss(?:ions?)?)\.|/(?:forums?|threads?|discussions?)/")
+_MARKED = '[itemtype*="DiscussionForumPosting"],[itemtype*="QAPage"]'
+_MARKS = (b"DiscussionForumPosting", b"QAPage")
 
 
 @dataclass(frozen=True)
@@ -97,10 +106,10 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     def metas(names: Iterable[str]) -> Iterator[str]:
         return (strip_markup(content) for name in names for content in meta.get(name, ()))
 
-    site = one_line(_site(metas(_SITES), data), NAME_LENGTH)
+    site = one_line(_site(metas(_TAGS["sites"]), data), NAME_LENGTH)
     tab = document.css_first("title")
     window = one_line(strip_markup(" ".join(tab.text()[: 20 * TITLE_LENGTH].split())), TITLE_LENGTH) if tab else ""
-    shared = [one_line(title, TITLE_LENGTH) for title in dict.fromkeys(metas(_TITLES))]  # mostly the same
+    shared = [one_line(title, TITLE_LENGTH) for title in dict.fromkeys(metas(_TAGS["titles"]))]  # mostly the same
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
     headline = one_line(data.text(data.main(url), "headline"), TITLE_LENGTH)
     claims = (without_site(next(iter(shared), ""), site, url), headline)
@@ -113,11 +122,11 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         title = chapter
 
     written = [text(one) for one in data.values(main, "author", "creator")]
-    signed = (written, *filter(None, map(meta.get, _AUTHORS)), _twitter_author(meta))
+    signed = (written, *filter(None, map(meta.get, _TAGS["authors"])), _twitter_author(meta))
     authors = list(filter(None, map(_persons, signed)))
     persons = next((names for names in authors if not is_site(names[0], site, url)), [])
-    published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), metas(_PUBLISHED)))
-    modified = _first_date(chain(data.values(main, "dateModified"), metas(_MODIFIED)))
+    published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), metas(_TAGS["published"])))
+    modified = _first_date(chain(data.values(main, "dateModified"), metas(_TAGS["modified"])))
     if not (persons and published):
         near = read_byline(document, title_element(title, shown, document))
         persons = persons or list(filter(None, [near.author]))
@@ -129,17 +138,20 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     given = _attribute(document, 'link[rel="canonical"]', "href"), *metas(("og.url",))
     return Metadata(
         title=title,
-        description=one_line(next(metas(_DESCRIPTIONS), data.text(main, "description")), DESCRIPTION_LENGTH) or None,
+        description=one_line(next(metas(_TAGS["descriptions"]), data.text(main, "description")), DESCRIPTION_LENGTH)
+        or None,
         author=one_line(", ".join(persons or next(iter(authors), [])), NAME_LENGTH) or None,
         published=published or _day_in_path(url),
         modified=modified,
-        language=language_of((_attribute(document, "html", "lang"), *metas(_LANGUAGES), data.text(main, "inLanguage"))),
+        language=language_of(
+            (_attribute(document, "html", "lang"), *metas(_TAGS["languages"]), data.text(main, "inLanguage"))
+        ),
         canonical_url=_canonical(given, url),
         place=_place(given, url),
         site_name=site or None,
         og_type=one_line(next(metas(("og.type",)), ""), NAME_LENGTH).lower(),
         generator=one_line(next(metas(("generator",)), ""), NAME_LENGTH),
-        tier=next(metas(_TIERS), "").lower(),
+        tier=next(metas(_TAGS["tiers"]), "").lower(),
         linked=data,
         about=main,
         marked=(*marked, *_offered(meta)),
@@ -153,11 +165,11 @@ def _offered(meta: dict[str, list[str]]) -> Iterator[Thing]:
     def first(*names: str) -> str:
         return next((value for name in names for value in meta.get(name, ())), "")
 
-    if price := first(*(f"{name}.amount" for name in _PRICES)):
+    if price := first(*(f"{name}.amount" for name in _TAGS["prices"])):
         former = {"price": first("product.original.price.amount"), "priceType": "ListPrice"}
         offer = {
             "price": price,
-            "priceCurrency": first(*(f"{name}.currency" for name in _PRICES)),
+            "priceCurrency": first(*(f"{name}.currency" for name in _TAGS["prices"])),
             "availability": first("product.availability", "og.availability"),
             "priceSpecification": former,
         }
@@ -252,3 +264,31 @@ def _same_site(one: str, other: str) -> bool:
 def _attribute(document: LexborHTMLParser, selector: str, name: str) -> str:
     node = document.css_first(selector)
     return (node.attributes.get(name) or "").strip() if node else ""
+
+
+def find_kind(document: LexborHTMLParser, facts: Metadata, url: str, source: bytes) -> Kind | None:
+    """Return the kind of a page, or None if it does not say; *source* is for quick checks."""
+    about, place = types(facts.about), url.lower()
+    if _is_discussion(document, facts, place, source):
+        return "forum"
+    if about & TYPES["goods"] or facts.og_type in _KINDS:
+        is_offered = "offers" in facts.about and facts.og_type != "article"
+        return _KINDS.get(facts.og_type) or ("product" if is_offered else None)
+    if not urlsplit(url).path.strip("/"):
+        return None  # the front of a site
+    if about & TYPES["news"]:
+        return "article"
+    if about & TYPES["manuals"] or _MANUAL_MAKERS.search(facts.generator) or _MANUAL_PLACES.search(place):
+        return "documentation"
+    if facts.og_type == "article" and facts.published and (facts.author or not about & TYPES["plain pages"]):
+        return "article"
+    return "article" if about & TYPES["articles"] else None
+
+
+def _is_discussion(document: LexborHTMLParser, facts: Metadata, place: str, source: bytes) -> bool:
+    return (
+        bool(types(facts.about) & TYPES["discussions"])
+        or (any(mark in source for mark in _MARKS) and document.css_first(_MARKED) is not None)
+        or _FORUMS.search(facts.generator) is not None
+        or _FORUM_PLACES.search(place) is not None
+    )

@@ -13,18 +13,16 @@ from ...models import Page
 from ...models._outcomes import MORE_HIDDEN
 from .._charset import to_utf8
 from .._links import MAX_LINKS, Links, resolved
-from .._page import make_page
 from .._sniff import declared
+from .._types import make_page
 from .blocks import TextBlocks, find_blocks
 from .harden import harden
-from .kind import find_kind
-from .metadata import read_metadata
+from .metadata import find_kind, read_metadata
 from .page_data import read_data
 from .parse import find_base, parse
 from .responses import choose_responses, default_choices
 from .rest import write_rest
-from .select import select_content
-from .strays import drop_strays
+from .select import drop_strays, select_content
 from .structured_data import lacks_article, markup_from_data
 from .tree import build_tree
 from .walls import find_wall, wall_notes

@@ -15,18 +15,14 @@ from ..._text.choices import Kind
 from ..._text.money import AMOUNT, NUMBER, parse_number
 from ...models._data import Item, PageData
 from .._links import absolute
-from .._page import NAME_LENGTH, TITLE_LENGTH
+from .._types import NAME_LENGTH, TITLE_LENGTH
 from .blocks import TextBlocks
 from .grid import MAX_ITEMS, SAVING, Elements, Price, find_items, find_prices, inert
-from .jsonld import JsonLd, Thing, text, types
+from .jsonld import TYPES, JsonLd, Thing, text, types
 from .metadata import Metadata
 from .structured_data import place_of, split_words
 from .titles import agree
 
-_PRODUCTS = frozenset(
-    "Product ProductGroup ProductModel IndividualProduct Vehicle Car SoftwareApplication MobileApplication "
-    "WebApplication VideoGame Book Course Service".split()
-)
 _FORMER_PRICES = re.compile(r"list|strike|srp|msrp|regular", re.IGNORECASE)
 _NO_GRIDS = frozenset({"article", "documentation", "forum", "product"})
 _MANY = 6  # prices of a grid on a page that does not say that it is one
@@ -43,10 +39,6 @@ _COUNT = re.compile(
 _COUNTING = 60  # characters of a text that says how many there are
 _NEXT = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-]page)", re.IGNORECASE)
 # Of `PageData.raw`.
-_CHROME = frozenset(
-    "BreadcrumbList ImageObject ListItem Organization Person SiteNavigationElement WPFooter WPHeader WebPage "
-    "WebSite".split()
-)
 _MAX_RAW = 4_000  # characters
 _MAX_RAW_NODES = 200
 _MAX_RAW_DEPTH = 5
@@ -144,7 +136,7 @@ def _find_products(facts: Metadata) -> list[Thing]:
     """Return the statements about the one product that the page is about: JSON-LD, microdata, meta tags."""
     found: list[Thing] = []
     for things in ((facts.about,), facts.linked.things, facts.marked):
-        products = [thing for thing in things if _PRODUCTS & types(thing)]
+        products = [thing for thing in things if TYPES["products"] & types(thing)]
         if len(products) > 1:
             products = [one for one in products if agree(facts.linked.text(one, "name"), [facts.title])][:1]
         found += [one for one in products if one not in found]
@@ -327,7 +319,7 @@ def _bound_things(facts: Metadata) -> Iterator[dict[str, Any]]:
     room = [_MAX_RAW, _MAX_RAW_NODES]
     others = (thing for thing in facts.linked.things if thing is not facts.about)
     for thing in (facts.about, *others):
-        if not types(thing) <= _CHROME and (kept := _bound(thing, room, 0)):
+        if not types(thing) <= TYPES["chrome"] and (kept := _bound(thing, room, 0)):
             yield kept
 
 

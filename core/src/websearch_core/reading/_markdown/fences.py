@@ -1,12 +1,34 @@
-"""Write and find fenced code blocks in Markdown."""
+"""Code blocks: the text of one in a page, without line numbers and buttons, and fences in Markdown."""
 
 from __future__ import annotations
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from io import StringIO
+
+from .._element import BLOCKS, Element
 
 _BACKTICKS = re.compile("`+")
 _FENCE = re.compile(r"^[ >]{0,60}(?:[-*] |\d{1,9}\. )?(`{3,}|~{3,})(.*)$", re.MULTILINE)
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight)-|brush(?::[-\s]?|[-\s]))"
+    r"([A-Za-z][\w+#.-]{0,19})(?=[\s;]|$)"
+)
+_NAME = re.compile(r"[A-Za-z][\w+#.-]{0,19}")
+_NO_LANGUAGE = frozenset("none text txt default plain plaintext nohighlight notranslate source code".split())
+# Names that some highlighters use as a class without a prefix such as "language-".
+LANGUAGES = frozenset(
+    "bash c clojure cpp csharp css dart diff elixir erlang fsharp go graphql groovy haskell html ini java javascript "
+    "js json jsx julia kotlin latex less lisp lua makefile matlab nginx objectivec ocaml perl php powershell python r "
+    "rb ruby rust scala scss sh shell sql swift toml ts tsx typescript vim xml yaml yml zig".split()
+)
+_GUTTER = frozenset(
+    "lineno linenos linenodiv linenumber linenumbers line-number line-nos gutter rouge-gutter hljs-ln-numbers "
+    "hljs-ln-n blob-num line-numbers-rows copy copybtn copy-button copy-btn clipboard-copy".split()
+)
+_CELLS = frozenset({"td", "th"})  # in a table of code lines: number and text are on one line
+_LINES = BLOCKS - _CELLS
+_MAX_CLASS_LENGTH = 500  # characters to examine
 
 
 def fence_code(code: str, language: str) -> str:
@@ -51,3 +73,61 @@ def outside_fences(text: str, change: Callable[[str], str]) -> str:
         position = end
     changed.write(change(text[position:]))
     return changed.getvalue()
+
+
+def code_text(pre: Element) -> str:
+    """Return the text of a code block, where each block element and each ``<br>`` ends a line."""
+    pieces: list[str] = []
+    waiting: list[Element | str | int] = list(reversed(pre.children))
+    ended = False  # True after a block: a newline right after it adds no line
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            text = node.removeprefix("\n") if ended else node
+            if text:
+                pieces.append(text)
+            ended = False
+        elif isinstance(node, int):  # the end of a block; the number of pieces at its start
+            if len(pieces) == node or not pieces[-1].endswith("\n"):
+                pieces.append("\n")
+            ended = True
+        elif node.name == "br":
+            pieces.append("\n")
+            ended = False
+        elif node.name != "button" and not is_gutter(node):
+            if node.name in _LINES:
+                if pieces and not pieces[-1].endswith("\n"):
+                    pieces.append("\n")
+                waiting.append(len(pieces))
+            waiting += reversed(node.children)
+    return "".join(pieces)
+
+
+def is_gutter(element: Element) -> bool:
+    """Return whether its class marks it as line numbers or a copy button."""
+    marks = element.get("class")
+    return bool(marks) and _names_gutter(marks[:_MAX_CLASS_LENGTH])
+
+
+@lru_cache(maxsize=256)  # highlighters use few classes, one for each word of code
+def _names_gutter(marks: str) -> bool:
+    return not _GUTTER.isdisjoint(marks.lower().split())
+
+
+def language(pre: Element) -> str:
+    """Return the language stated by the code in the block, the block, or its surroundings, or an empty string."""
+    inner = next((element for element in pre.elements() if element.name == "code"), None)
+    around = (pre.parent, pre.parent.parent if pre.parent else None)
+    for element in (inner, pre, *around):
+        if element is None:
+            continue
+        stated = element.get("data-language") or element.get("data-lang")
+        marks = element.get("class")[:_MAX_CLASS_LENGTH]
+        if not (stated or marks):
+            continue
+        is_code = element.name in {"pre", "code"} or "highlight" in marks
+        bare = [mark for mark in marks.lower().split() if mark in LANGUAGES] if is_code else []
+        for found in (stated, *_LANGUAGE.findall(marks), *bare):
+            if _NAME.fullmatch(found) and found.lower() not in _NO_LANGUAGE:
+                return str(found.lower())
+    return ""

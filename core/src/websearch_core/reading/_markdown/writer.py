@@ -18,9 +18,7 @@ from markdownify import ATX, MarkdownConverter
 from ..._text.invisible import one_line
 from ..._text.terms import list_terms
 from .._element import BLOCKS, HEADINGS, Element
-from .codeblock import code_text, is_gutter, language
-from .fences import code_fence
-from .footnotes import find_footnotes, leads_back, mark, place, strip_mark
+from .fences import code_fence, code_text, is_gutter, language
 from .lines import (
     BOLD,
     BREAK,
@@ -39,7 +37,12 @@ from .lines import (
     TAG,
     TICK,
     TO,
+    find_footnotes,
     finish,
+    leads_back,
+    mark,
+    place,
+    strip_mark,
     tidy,
 )
 from .table import caption, cell, is_data, row, table
