@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ...errors import InvalidOption
-from ..arguments import TextOrJson, list_words
+from ..arguments import TextOrJson, declare
 from ..completion import complete_name
 from ..output import print_json, print_line, print_table, report_errors
 
@@ -24,18 +24,11 @@ def usage(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="PROVIDER", help="Only these providers", autocompletion=complete_name)
     ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM-DD", help="The first day to count, in UTC; by default, all days")
-    ] = None,
-    by: Annotated[
-        By | None, typer.Option(metavar=list_words(By), help="Add up all of a day, a provider or a tenant")
-    ] = None,
+    since: Annotated[str | None, declare("YYYY-MM-DD", "The first day to count, in UTC; by default, all days")] = None,
+    by: Annotated[By | None, declare(By, "Add up all of a day, a provider or a tenant")] = None,
     path: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The usage file; by default that of the settings, or websearch/usage.db in your data folder",
-        ),
+        declare("FILE", "The usage file; by default that of the settings, or websearch/usage.db in your data folder"),
     ] = None,
     form: TextOrJson = "text",
 ) -> None:
