@@ -48,10 +48,8 @@ def compare(
         for name in given.keys() - {*searchers, *readings}:
             raise ConfigurationError(f"--option: {name} is not compared; add it to --providers or --readers")
         settings = Settings.load(providers=given)
-        variants = [
-            Variant(provider, reader, limit, read_top, max_tokens, settings)
-            for provider, reader in product(searchers, readings)
-        ]
+        pairs = product(searchers, readings)
+        variants = [Variant(*pair, limit, read_top, max_tokens, settings) for pair in pairs]
         rows = read_rows(output) if output else []
         with show_progress("Comparing", len(variants) * len(questions)) as step:
 

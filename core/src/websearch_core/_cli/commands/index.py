@@ -55,15 +55,8 @@ def index(
             if form == "text":
                 _print_report(place, report, local.index)
         if form == "json":
-            print_json(
-                {
-                    "path": str(local.path),
-                    "places": [
-                        {"place": place, **dataclasses.asdict(report)}
-                        for place, report in zip(places, reports, strict=True)
-                    ],
-                }
-            )
+            pairs = zip(places, map(dataclasses.asdict, reports), strict=True)
+            print_json({"path": str(local.path), "places": [{"place": place, **report} for place, report in pairs]})
 
 
 def _add(

@@ -68,20 +68,10 @@ def search(
     form: Form = "text",
 ) -> None:
     """Search the web."""
-    options: dict[str, Any] = {
-        "limit": limit,
-        "allowed_domains": allow_domain,
-        "blocked_domains": block_domain,
-        "time_range": time_range,
-        "after": after,
-        "before": before,
-        "country": country,
-        "language": language,
-        "safe_search": safe_search,
-        "topic": topic,
-        "images": images or None,
-        "page": None if page == 1 else page,
-    }
+    options: dict[str, Any] = {"limit": limit, "allowed_domains": allow_domain, "blocked_domains": block_domain}
+    options |= {"time_range": time_range, "after": after, "before": before, "country": country, "language": language}
+    options |= {"safe_search": safe_search, "topic": topic, "images": images or None}
+    options["page"] = None if page == 1 else page
     with report_errors(form):
         items = find_items(source, [" ".join(query)] if query else None)
         if (reader or robots) and not read_top:

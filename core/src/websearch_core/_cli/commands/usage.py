@@ -3,7 +3,7 @@
 from __future__ import annotations
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -68,11 +68,8 @@ def _parse_day(since: str | None) -> date | None:
 def _add_up(found: list[Usage], by: By | None) -> dict[_Row, Amount]:
     rows: dict[_Row, Amount] = {}
     for one in found:
-        row = (
-            one.day if by in {None, "day"} else "",
-            one.provider if by in {None, "provider"} else "",
-            one.tenant if by in {None, "tenant"} else "",
-        )
+        day, provider, tenant = (getattr(one, name) if by in {None, name} else "" for name in get_args(By))
+        row = day, provider, tenant
         rows[row] = rows[row] + one.amount if row in rows else one.amount
     return rows
 
@@ -80,7 +77,7 @@ def _add_up(found: list[Usage], by: By | None) -> dict[_Row, Amount]:
 def _as_json(row: _Row | None, amount: Amount) -> dict[str, Any]:
     from ...layers._amounts import MILLION
 
-    where = {name: value for name, value in zip(("day", "provider", "tenant"), row or (), strict=False) if value}
+    where = {name: value for name, value in zip(get_args(By), row or (), strict=False) if value}
     figures = {"calls": amount.calls // MILLION, "credits": amount.credits / MILLION, "usd": amount.usd / MILLION}
     return {**where, **figures}
 
@@ -92,7 +89,7 @@ def _print(rows: dict[_Row, Amount], total: Amount) -> None:
         return [format_amount(amount.of(unit), unit).partition(" ")[0] for unit in ("calls", "credits", "usd")]
 
     shown = [index for index in range(3) if any(row[index] for row in rows)] or [2]
-    columns = [("day", "provider", "tenant")[index] for index in shown]
+    columns = [get_args(By)[index] for index in shown]
     lines = [[*(row[index] for index in shown), *show(amount)] for row, amount in rows.items()]
     lines.append(["total", *[""] * (len(shown) - 1), *show(total)])
     print_table([*columns, "calls", "credits", "USD"], lines)
