@@ -27,7 +27,8 @@ from .._text.urls import identify
 from ..errors import AuthenticationError, BudgetExceeded, ConfigurationError, QuotaExhausted, WebSearchError
 from ..models import Page, SearchResponse
 from ..render import error_as_json, page_as_json, search_as_json
-from .output import escape_json, escape_line, exit_code, show_progress
+from .escaping import escape_json, escape_line
+from .output import exit_code, show_progress
 
 _FOR_ALL = (AuthenticationError, BudgetExceeded, ConfigurationError, QuotaExhausted)  # the other items fail, too
 _INDEX = "index.jsonl"  # in a folder: the rows, whose texts stand in files of their own

@@ -17,7 +17,7 @@ from .._text.choices import Format
 from ..errors import WebSearchError
 from ..models import Page, SearchResponse, SearchResult
 from ..tokens import TokenCounter, estimate_tokens
-from ._documents import PlainDocument, make_document
+from ._retrieval import PlainDocument, make_document
 
 if TYPE_CHECKING:
     from ..citations import Source
