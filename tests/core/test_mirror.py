@@ -17,7 +17,7 @@ OTHERS = {
     "test_blocks": "reading/_element",
     "test_browser": "_browser/launch _browser/pipe",
     "test_budget": "layers/_amounts layers/_prices",
-    "test_bulk": "_cli/inputs _cli/lists",
+    "test_bulk": "_cli/inputs",
     "test_cache": "layers/_caching/backend layers/_caching/entries layers/_caching/store",
     "test_citations": ("_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks"),
     "test_cli": (
@@ -71,7 +71,7 @@ OTHERS = {
     "test_terminal": "_cli/escaping",
     "test_text": "_text/invisible",
     "test_throttle": "layers/_bucket",
-    "test_tools": "tools/_fixed tools/_tenants tools/_uses",
+    "test_tools": "tools/_fixed tools/_tenants",
     "test_tree": "reading/_html/fragment",
     "test_turns": "_net/steps _runtime/threads",
     "test_window": "reading/_excerpt/compose reading/_excerpt/pieces reading/_excerpt/spec",

@@ -19,7 +19,7 @@ from websearch_core.settings import Settings
 from websearch_core.tools import PageArguments, SearchArguments
 from websearch_core.tools._fixed import FixedOptions
 from websearch_core.tools._tenants import CONFIGURABLE, Tenants
-from websearch_core.tools._uses import Uses
+from websearch_core.tools._web_tools import Uses
 
 
 def sent(arguments, **given):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -17,44 +17,30 @@ if TYPE_CHECKING:
     from ..client import WebSearch
 
 
-def list_words(choice: Any) -> str:
-    """Return the words of a `Literal` as help shows them: ``[text|json]``."""
-    return f"[{'|'.join(get_args(choice))}]"
+def declare(value: Any, meaning: str, names: str = "", complete: Callable[[str], list[str]] | None = None) -> Any:
+    """Declare an option with a *value*: its name in the help, or the `Literal` of its words."""
+    metavar = value if isinstance(value, str) else f"[{'|'.join(get_args(value))}]"
+    return typer.Option(*names.split(), metavar=metavar, help=meaning, autocompletion=complete)
 
 
-Form = Annotated[
-    Format,
-    typer.Option("--format", "-f", metavar=list_words(Format), help="text or markdown for people, json for programs"),
-]
+Form = Annotated[Format, declare(Format, "text or markdown for people, json for programs", "--format -f")]
 TextOrJson = Annotated[
-    Literal["text", "json"],
-    typer.Option("--format", "-f", metavar="[text|json]", help="text for people, json for programs"),
+    Literal["text", "json"], declare("[text|json]", "text for people, json for programs", "--format -f")
 ]
 Timeout = Annotated[
     float | None,
-    typer.Option(
-        metavar="SECONDS", help="Seconds for the whole call; unless configured, 15 for a search and 30 for a page"
-    ),
+    declare("SECONDS", "Seconds for the whole call; unless configured, 15 for a search and 30 for a page"),
 ]
-Internal = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--internal",
-        metavar="ADDRESS",
-        help="Non-public network (10.1.0.0/16) or origin (https://wiki.corp:8443) that pages may be read from; "
-        "replaces internal in the settings; repeatable",
-    ),
-]
+_INTERNAL = (
+    "Non-public network (10.1.0.0/16) or origin (https://wiki.corp:8443) that pages may be read from; "
+    "replaces internal in the settings; repeatable"
+)
+Internal = Annotated[list[str] | None, declare("ADDRESS", _INTERNAL, "--internal")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the service even if the cache has an answer")]
 Robots = Annotated[bool, typer.Option("--robots", help="Read only what the robots.txt of the page's site allows")]
+_OPTION = "An option of a provider, such as tavily.search_depth=advanced; docs/providers.md lists them; repeatable"
 ProviderOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option",
-        metavar="PROVIDER.OPTION=VALUE",
-        help="An option of a provider, such as tavily.search_depth=advanced; docs/providers.md lists them; repeatable",
-        autocompletion=complete_option,
-    ),
+    list[str] | None, declare("PROVIDER.OPTION=VALUE", _OPTION, "--option", complete=complete_option)
 ]
 
 

@@ -6,21 +6,14 @@ from typing import Annotated
 import typer
 
 from ..errors import InvalidOption
+from .arguments import declare
 
-Input = Annotated[
-    str | None,
-    typer.Option("--input", "-i", metavar="FILE", help="Take each line of a file instead; - is standard input"),
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write a line of JSON for each, as it is ready, and go on there the next time; a folder/ is for Markdown, "
-        "- for standard output",
-    ),
-]
+Input = Annotated[str | None, declare("FILE", "Take each line of a file instead; - is standard input", "--input -i")]
+_OUTPUT = (
+    "Write a line of JSON for each, as it is ready, and go on there the next time; a folder/ is for Markdown, "
+    "- for standard output"
+)
+Output = Annotated[str | None, declare("FILE", _OUTPUT, "--output -o")]
 Refresh = Annotated[bool, typer.Option("--refresh", help="Ask again for what the output has, and say what changed")]
 
 

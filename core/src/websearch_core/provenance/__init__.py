@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from .._text.urls import canonicalize, find_alike, find_page, strip_anchor
 from ..errors import ConfigurationError, UnsafeURL
 from ..models import Page, SearchResponse
-from ._conversations import Conversations
+from ._memory import Conversations
 from ._numbers import Numbers
 
 if TYPE_CHECKING:

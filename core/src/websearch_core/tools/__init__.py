@@ -15,10 +15,9 @@ from types import MappingProxyType
 
 from .._text.choices import CITATION_INSTRUCTION
 from ._arguments import PageArguments, SearchArguments
-from ._documents import PlainDocument, make_document
 from ._fixed import SearchDefaults, split_arguments
 from ._outputs import Output, OutputFormat, collect_texts
-from ._retrieval import ContentMode, Loading, OnError, Passages, Retrieval, list_urls
+from ._retrieval import ContentMode, Loading, OnError, Passages, PlainDocument, Retrieval, list_urls, make_document
 from ._tenants import Configurable
 from ._web_tools import Run, WebTools, as_error
 

@@ -17,7 +17,7 @@ from .._text.choices import Format
 from ..errors import WebSearchError
 from ..models import Page, SearchResponse, SearchResult
 from ..tokens import TokenCounter, estimate_tokens
-from ._documents import PlainDocument, make_document
+from ._retrieval import PlainDocument, make_document
 
 if TYPE_CHECKING:
     from ..citations import Source
@@ -143,14 +143,7 @@ def page_output(
 
     limits: Any = {"max_length": max_length, "max_tokens": max_tokens, "count": count}
     page = _leave_room(page, **limits)
-    source: Source = {
-        "id": page.citation_id,
-        "title": page.title[:_MAX_FACT_LENGTH],
-        "url": page.final_url or page.url,
-        "read": True,
-    }
-    if page.published:
-        source["published"] = page.published.isoformat()
+    source = _describe_source(page, page.final_url or page.url, read=True)
     content: str | list[dict[str, Any]]
     body = render.page_body(page, **limits)
     if form == "search_result":
@@ -223,9 +216,7 @@ def _page_facts(page: Page) -> dict[str, Any]:
         **facts,
         "fetched_at": page.fetched_at and page.fetched_at.isoformat(),
         "http_status": page.status,
-        "offset": page.offset,
-        "content_length": page.content_length,
-        "original_length": page.original_length,
+        **{name: getattr(page, name) for name in ("offset", "content_length", "original_length")},
         "passages": list(_fit_passages(page)),
         "notes": list(page.notes),
         **_charges(page),
@@ -254,15 +245,15 @@ def _shorten(result: SearchResult, most: int | None) -> SearchResult:
     return result if snippet == result.snippet else result.model_copy(update={"snippet": snippet})
 
 
+def _describe_source(of: SearchResult | Page, url: str, *, read: bool) -> Source:
+    source: Source = {"id": of.citation_id, "title": of.title[:_MAX_FACT_LENGTH], "url": url, "read": read}
+    if of.published:
+        source["published"] = of.published.isoformat()
+    return source
+
+
 def _describe_result(result: SearchResult, span: list[int] | None) -> Source:
-    source: Source = {
-        "id": result.citation_id,
-        "title": result.title[:_MAX_FACT_LENGTH],
-        "url": result.url,
-        "read": result.content is not None,
-    }
-    if result.published:
-        source["published"] = result.published.isoformat()
+    source = _describe_source(result, result.url, read=result.content is not None)
     if result.score is not None:
         source["score"] = round(result.score, 4)
     if span:

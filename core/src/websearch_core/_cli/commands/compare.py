@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ...errors import ConfigurationError
-from ..arguments import ProviderOption, TextOrJson, parse_options
+from ..arguments import ProviderOption, TextOrJson, declare, parse_options
 from ..completion import complete_provider, complete_reader
 from ..output import print_json, print_table, report_errors, show_progress
 
@@ -18,29 +18,22 @@ from ..output import print_json, print_table, report_errors, show_progress
 def compare(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The questions with their answers, as JSON Lines")],
-    providers: Annotated[
-        str,
-        typer.Option(
-            "--providers", "-p", metavar="NAMES", help="Such as tavily,brave", autocompletion=complete_provider
-        ),
-    ],
+    providers: Annotated[str, declare("NAMES", "Such as tavily,brave", "--providers -p", complete=complete_provider)],
     readers: Annotated[
         str | None,
-        typer.Option(
-            "--readers",
-            "-r",
-            metavar="NAMES",
-            help="Such as direct,jina: each provider is also tried with each of them, which reads the first results",
-            autocompletion=complete_reader,
+        declare(
+            "NAMES",
+            "Such as direct,jina: each provider is also tried with each of them, which reads the first results",
+            "--readers -r",
+            complete=complete_reader,
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="A row for each question; a second run asks only the rest"),
+        Path | None, declare("FILE", "A row for each question; a second run asks only the rest", "--output -o")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Number of results")] = 5,
-    read_top: Annotated[int, typer.Option(metavar="N", help="How many results a reader reads")] = 3,
-    max_tokens: Annotated[int, typer.Option(metavar="N", help="What a model may be shown, in estimated tokens")] = 2000,
+    limit: Annotated[int, declare("N", "Number of results", "--limit -n")] = 5,
+    read_top: Annotated[int, declare("N", "How many results a reader reads")] = 3,
+    max_tokens: Annotated[int, declare("N", "What a model may be shown, in estimated tokens")] = 2000,
     option: ProviderOption = None,
     form: TextOrJson = "text",
 ) -> None:
@@ -55,10 +48,8 @@ def compare(
         for name in given.keys() - {*searchers, *readings}:
             raise ConfigurationError(f"--option: {name} is not compared; add it to --providers or --readers")
         settings = Settings.load(providers=given)
-        variants = [
-            Variant(provider, reader, limit, read_top, max_tokens, settings)
-            for provider, reader in product(searchers, readings)
-        ]
+        pairs = product(searchers, readings)
+        variants = [Variant(*pair, limit, read_top, max_tokens, settings) for pair in pairs]
         rows = read_rows(output) if output else []
         with show_progress("Comparing", len(variants) * len(questions)) as step:
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ...provider._ports import Scope
-from ..arguments import Internal, NoCache, Timeout, list_words, open_web
+from ..arguments import Internal, NoCache, Timeout, declare, open_web
 from ..completion import complete_reader
 from ..inputs import Output
 from ..output import print_line, report_errors
@@ -22,13 +22,11 @@ def crawl(
     starts: Annotated[list[str], typer.Argument(metavar="URL", help="Where to begin; several sites at once")],
     output: Output = None,
     only_urls: Annotated[bool, typer.Option("--list", help="Print URLs alone, and read no more than needed")] = False,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="Pages of each site; 200, or 5000 with --list")] = None,
-    depth: Annotated[int | None, typer.Option(metavar="N", help="Links from the start; 10, or 1 with --list")] = None,
-    scope: Annotated[Scope, typer.Option(metavar=list_words(Scope), help="What of the start all pages have")] = "path",
+    limit: Annotated[int | None, declare("N", "Pages of each site; 200, or 5000 with --list")] = None,
+    depth: Annotated[int | None, declare("N", "Links from the start; 10, or 1 with --list")] = None,
+    scope: Annotated[Scope, declare(Scope, "What of the start all pages have")] = "path",
     sitemaps: Annotated[bool, typer.Option(help="Begin with sitemaps and llms.txt, too")] = True,
-    reader: Annotated[
-        str | None, typer.Option("--reader", "-r", metavar="NAME", help="The reader", autocompletion=complete_reader)
-    ] = None,
+    reader: Annotated[str | None, declare("NAME", "The reader", "--reader -r", complete=complete_reader)] = None,
     internal: Internal = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
@@ -43,8 +41,7 @@ def crawl(
             return
         from ...client._crawl import Crawl
         from ...models import Page
-        from ..lists import write_rows
-        from ..rows import Rows
+        from ..rows import Rows, write_rows
 
         rows = Rows(output or "-")
 

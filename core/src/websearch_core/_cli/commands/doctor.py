@@ -61,17 +61,13 @@ def doctor(
 def _print_standing(checked: list[Check]) -> None:
     from ...render import render_error
 
-    rows = []
+    rows, say = [], {True: "yes", False: "no", None: ""}
     for check in checked:
         answers = "yes" if check.error is None else "" if not check.configured else check.error.code
         problem = render_error(check.error) if check.error and check.configured else ""
         todo = check.remedy or problem or (str(check.error) if check.error else "")
-        rows.append((check.provider, _say(check.configured), _say(check.reachable), answers, todo))
+        rows.append((check.provider, say[check.configured], say[check.reachable], answers, todo))
     print_table(("provider", "configured", "reachable", "answers", "what to do"), rows)
-
-
-def _say(fact: bool | None) -> str:
-    return {True: "yes", False: "no", None: ""}[fact]
 
 
 def _print_as_json(checked: list[Check], settings: list[Setting], environment: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from ..._text.quantity import quantity
 from ...errors import ConfigurationError, DisallowedByRobots, WebSearchError
-from ..arguments import Internal, TextOrJson
+from ..arguments import Internal, TextOrJson, declare
 from ..output import print_json, print_line, report_errors, show_progress
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ def index(
     places: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL", help="Files, folders, or web sites")],
     path: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The index file; by default that of WEB_SEARCH_INDEX, of the settings, or websearch/index.db in your "
+        declare(
+            "FILE",
+            "The index file; by default that of WEB_SEARCH_INDEX, of the settings, or websearch/index.db in your "
             "data folder",
         ),
     ] = None,
@@ -55,15 +55,8 @@ def index(
             if form == "text":
                 _print_report(place, report, local.index)
         if form == "json":
-            print_json(
-                {
-                    "path": str(local.path),
-                    "places": [
-                        {"place": place, **dataclasses.asdict(report)}
-                        for place, report in zip(places, reports, strict=True)
-                    ],
-                }
-            )
+            pairs = zip(places, map(dataclasses.asdict, reports), strict=True)
+            print_json({"path": str(local.path), "places": [{"place": place, **report} for place, report in pairs]})
 
 
 def _add(

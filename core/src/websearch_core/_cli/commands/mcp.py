@@ -11,16 +11,17 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ...errors import ConfigurationError
+from ..arguments import declare
 from ..completion import complete_provider
 from ..output import report_errors
 
 _TOKENS = "WEB_SEARCH_MCP_TOKENS"
 _LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
-_NAME = typer.Option("--provider", "-p", metavar="NAME", help="As in search", autocompletion=complete_provider)
-_OPENS = typer.Option(metavar="[any|seen|seen+links]", help="Which pages may be opened; seen: those of a search")
-_HTTP = typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP here, such as 127.0.0.1:8000; otherwise stdio")
-_HOSTNAME = typer.Option(metavar="NAME", help="Another name by which clients call HOST; repeatable")
-_CERTIFICATE = typer.Option(metavar="FILE", help="PEM file with the certificate for HTTPS and its key")
+_NAME = declare("NAME", "As in search", "--provider -p", complete=complete_provider)
+_OPENS = declare("[any|seen|seen+links]", "Which pages may be opened; seen: those of a search")
+_HTTP = declare("HOST:PORT", "Serve streamable HTTP here, such as 127.0.0.1:8000; otherwise stdio")
+_HOSTNAME = declare("NAME", "Another name by which clients call HOST; repeatable")
+_CERTIFICATE = declare("FILE", "PEM file with the certificate for HTTPS and its key")
 _INSECURE = typer.Option("--insecure", help="Let other machines connect without tokens or HTTPS")
 
 

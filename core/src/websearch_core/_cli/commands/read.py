@@ -13,7 +13,7 @@ import typer
 
 from ..._text.choices import Responses
 from ...errors import ConfigurationError, InvalidOption, WebSearchError
-from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, list_words, open_web, parse_options
+from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, declare, open_web, parse_options
 from ..completion import complete_reader
 from ..inputs import Input, Output, Refresh, find_items
 from ..output import print_pages, report_errors
@@ -37,57 +37,38 @@ def read(
     refresh: Refresh = False,
     reader: Annotated[
         str | None,
-        typer.Option(
-            "--reader",
-            "--provider",
-            "-r",
-            "-p",
-            metavar="NAME",
-            help="The reader; direct,jina is a chain, asked in order; auto is direct and then an installed browser; "
+        declare(
+            "NAME",
+            "The reader; direct,jina is a chain, asked in order; auto is direct and then an installed browser; "
             "`websearch providers` lists them",
-            autocompletion=complete_reader,
+            "--reader --provider -r -p",
+            complete=complete_reader,
         ),
     ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Base URL of the reader, if --reader names just one")
-    ] = None,
+    base_url: Annotated[str | None, declare("URL", "Base URL of the reader, if --reader names just one")] = None,
     option: ProviderOption = None,
     max_length: Annotated[
-        int | None, typer.Option(metavar="N", help="Maximum number of characters to show; 15000 unless configured")
+        int | None, declare("N", "Maximum number of characters to show; 15000 unless configured")
     ] = None,
     max_tokens: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Maximum number of tokens to show, estimated; with --max-length, both limits apply"
-        ),
+        int | None, declare("N", "Maximum number of tokens to show, estimated; with --max-length, both limits apply")
     ] = None,
-    offset: Annotated[
-        int, typer.Option(metavar="N", help="Start at this character: the next_offset of the previous part")
-    ] = 0,
+    offset: Annotated[int, declare("N", "Start at this character: the next_offset of the previous part")] = 0,
     query: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Show the passages of the whole page that answer this question")
+        str | None, declare("TEXT", "Show the passages of the whole page that answer this question")
     ] = None,
     find: Annotated[
         str | None,
-        typer.Option(
-            metavar="TEXT", help="Show the places around this phrase; case, accents, spaces and emphasis are ignored"
-        ),
+        declare("TEXT", "Show the places around this phrase; case, accents, spaces and emphasis are ignored"),
     ] = None,
     outline: Annotated[bool, typer.Option("--outline", help="Show the headings, with sizes and offsets")] = False,
     comments: Annotated[
         Responses | None,
-        typer.Option(
-            metavar=list_words(Responses),
-            help="Drop or keep readers' comments; by default, articles drop them and other pages keep them",
-        ),
+        declare(Responses, "Drop or keep readers' comments; by default, articles drop them and other pages keep them"),
     ] = None,
-    reviews: Annotated[
-        Responses | None,
-        typer.Option(metavar=list_words(Responses), help="Drop or keep reviews; by default, they are kept"),
-    ] = None,
+    reviews: Annotated[Responses | None, declare(Responses, "Drop or keep reviews; by default, they are kept")] = None,
     transcripts: Annotated[
-        Responses | None,
-        typer.Option(metavar=list_words(Responses), help="Keep the transcripts of videos and episodes; by default, no"),
+        Responses | None, declare(Responses, "Keep the transcripts of videos and episodes; by default, no")
     ] = None,
     internal: Internal = None,
     timeout: Timeout = None,
@@ -112,8 +93,7 @@ def read(
         with open_web("Reading" if targets else "", given, no_cache=no_cache, **arguments) as web:
             if source or output:
                 part["max_length"] = max_length or (None if max_tokens else sys.maxsize)
-                from ..lists import write_rows
-                from ..rows import Rows
+                from ..rows import Rows, write_rows
 
                 write_rows(partial(web.aiter_read, **part), items, Rows(output or "-", refresh=refresh))
                 return

@@ -8,7 +8,7 @@ import typer
 
 from ..._text.choices import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
-from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, list_words, open_web, parse_options
+from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, declare, open_web, parse_options
 from ..completion import complete_provider, complete_reader, complete_time_range
 from ..inputs import Input, Output, Refresh, find_items
 from ..output import print_response, report_errors
@@ -22,66 +22,44 @@ def search(
     refresh: Refresh = False,
     provider: Annotated[
         str | None,
-        typer.Option(
-            "--provider",
-            "--search-provider",
-            "-p",
-            metavar="NAME",
-            help="The provider; tavily,brave is a chain, asked in order; `websearch providers` lists them",
-            autocompletion=complete_provider,
+        declare(
+            "NAME",
+            "The provider; tavily,brave is a chain, asked in order; `websearch providers` lists them",
+            "--provider --search-provider -p",
+            complete=complete_provider,
         ),
     ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Base URL of the provider, if --provider names just one")
-    ] = None,
+    base_url: Annotated[str | None, declare("URL", "Base URL of the provider, if --provider names just one")] = None,
     option: ProviderOption = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", metavar="N", help="Maximum number of results; 5 unless configured")
-    ] = None,
+    limit: Annotated[int | None, declare("N", "Maximum number of results; 5 unless configured", "--limit -n")] = None,
     allow_domain: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DOMAIN", help="Only results from this domain and its subdomains; repeatable"),
+        list[str] | None, declare("DOMAIN", "Only results from this domain and its subdomains; repeatable")
     ] = None,
     block_domain: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DOMAIN", help="No results from this domain and its subdomains; repeatable"),
+        list[str] | None, declare("DOMAIN", "No results from this domain and its subdomains; repeatable")
     ] = None,
     time_range: Annotated[
         str | None,
-        typer.Option(
-            metavar=list_words(TimeRange),
-            help="Published in the last day, week, month or year (or d, w, m, y)",
-            autocompletion=complete_time_range,
+        declare(
+            TimeRange, "Published in the last day, week, month or year (or d, w, m, y)", complete=complete_time_range
         ),
     ] = None,
-    after: Annotated[str | None, typer.Option(metavar="YYYY-MM-DD", help="Published on or after this date")] = None,
-    before: Annotated[str | None, typer.Option(metavar="YYYY-MM-DD", help="Published on or before this date")] = None,
-    country: Annotated[
-        str | None, typer.Option(metavar="CODE", help="For readers in this country (ISO 3166), such as US")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(metavar="TAG", help="In this language (BCP 47), such as en or pt-BR")
-    ] = None,
-    topic: Annotated[
-        Topic | None, typer.Option(metavar=list_words(Topic), help="What kind of pages to search; usually general")
-    ] = None,
-    safe_search: Annotated[
-        SafeSearch | None, typer.Option(metavar=list_words(SafeSearch), help="How strictly to filter out adult content")
-    ] = None,
+    after: Annotated[str | None, declare("YYYY-MM-DD", "Published on or after this date")] = None,
+    before: Annotated[str | None, declare("YYYY-MM-DD", "Published on or before this date")] = None,
+    country: Annotated[str | None, declare("CODE", "For readers in this country (ISO 3166), such as US")] = None,
+    language: Annotated[str | None, declare("TAG", "In this language (BCP 47), such as en or pt-BR")] = None,
+    topic: Annotated[Topic | None, declare(Topic, "What kind of pages to search; usually general")] = None,
+    safe_search: Annotated[SafeSearch | None, declare(SafeSearch, "How strictly to filter out adult content")] = None,
     images: Annotated[bool, typer.Option("--images", help="Also find images")] = False,
-    page: Annotated[int, typer.Option(metavar="N", help="Which page of results; the first is 1")] = 1,
+    page: Annotated[int, declare("N", "Which page of results; the first is 1")] = 1,
     read_top: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            help="Read the first N results, and show the passages of their pages that answer instead of their snippets",
+        declare(
+            "N", "Read the first N results, and show the passages of their pages that answer instead of their snippets"
         ),
     ] = 0,
     reader: Annotated[
-        str | None,
-        typer.Option(
-            "--reader", "-r", metavar="NAME", help="Reads the pages for --read-top", autocompletion=complete_reader
-        ),
+        str | None, declare("NAME", "Reads the pages for --read-top", "--reader -r", complete=complete_reader)
     ] = None,
     internal: Internal = None,
     timeout: Timeout = None,
@@ -90,20 +68,10 @@ def search(
     form: Form = "text",
 ) -> None:
     """Search the web."""
-    options: dict[str, Any] = {
-        "limit": limit,
-        "allowed_domains": allow_domain,
-        "blocked_domains": block_domain,
-        "time_range": time_range,
-        "after": after,
-        "before": before,
-        "country": country,
-        "language": language,
-        "safe_search": safe_search,
-        "topic": topic,
-        "images": images or None,
-        "page": None if page == 1 else page,
-    }
+    options: dict[str, Any] = {"limit": limit, "allowed_domains": allow_domain, "blocked_domains": block_domain}
+    options |= {"time_range": time_range, "after": after, "before": before, "country": country, "language": language}
+    options |= {"safe_search": safe_search, "topic": topic, "images": images or None}
+    options["page"] = None if page == 1 else page
     with report_errors(form):
         items = find_items(source, [" ".join(query)] if query else None)
         if (reader or robots) and not read_top:
@@ -114,8 +82,7 @@ def search(
         arguments |= {"timeout": timeout, "robots": robots or None}
         with open_web("" if source or output else "Searching", given, no_cache=no_cache, **arguments) as web:
             if source or output:
-                from ..lists import write_rows
-                from ..rows import Rows
+                from ..rows import Rows, write_rows
 
                 ask = partial(web.aiter_search, read_top=read_top, **options)
                 write_rows(ask, items, Rows(output or "-", "query", refresh=refresh))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from ...errors import InvalidOption
-from ..arguments import TextOrJson, list_words
+from ..arguments import TextOrJson, declare
 from ..completion import complete_name
 from ..output import print_json, print_line, print_table, report_errors
 
@@ -24,18 +24,11 @@ def usage(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="PROVIDER", help="Only these providers", autocompletion=complete_name)
     ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM-DD", help="The first day to count, in UTC; by default, all days")
-    ] = None,
-    by: Annotated[
-        By | None, typer.Option(metavar=list_words(By), help="Add up all of a day, a provider or a tenant")
-    ] = None,
+    since: Annotated[str | None, declare("YYYY-MM-DD", "The first day to count, in UTC; by default, all days")] = None,
+    by: Annotated[By | None, declare(By, "Add up all of a day, a provider or a tenant")] = None,
     path: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The usage file; by default that of the settings, or websearch/usage.db in your data folder",
-        ),
+        declare("FILE", "The usage file; by default that of the settings, or websearch/usage.db in your data folder"),
     ] = None,
     form: TextOrJson = "text",
 ) -> None:
@@ -75,11 +68,8 @@ def _parse_day(since: str | None) -> date | None:
 def _add_up(found: list[Usage], by: By | None) -> dict[_Row, Amount]:
     rows: dict[_Row, Amount] = {}
     for one in found:
-        row = (
-            one.day if by in {None, "day"} else "",
-            one.provider if by in {None, "provider"} else "",
-            one.tenant if by in {None, "tenant"} else "",
-        )
+        day, provider, tenant = (getattr(one, name) if by in {None, name} else "" for name in get_args(By))
+        row = day, provider, tenant
         rows[row] = rows[row] + one.amount if row in rows else one.amount
     return rows
 
@@ -87,7 +77,7 @@ def _add_up(found: list[Usage], by: By | None) -> dict[_Row, Amount]:
 def _as_json(row: _Row | None, amount: Amount) -> dict[str, Any]:
     from ...layers._amounts import MILLION
 
-    where = {name: value for name, value in zip(("day", "provider", "tenant"), row or (), strict=False) if value}
+    where = {name: value for name, value in zip(get_args(By), row or (), strict=False) if value}
     figures = {"calls": amount.calls // MILLION, "credits": amount.credits / MILLION, "usd": amount.usd / MILLION}
     return {**where, **figures}
 
@@ -99,7 +89,7 @@ def _print(rows: dict[_Row, Amount], total: Amount) -> None:
         return [format_amount(amount.of(unit), unit).partition(" ")[0] for unit in ("calls", "credits", "usd")]
 
     shown = [index for index in range(3) if any(row[index] for row in rows)] or [2]
-    columns = [("day", "provider", "tenant")[index] for index in shown]
+    columns = [get_args(By)[index] for index in shown]
     lines = [[*(row[index] for index in shown), *show(amount)] for row, amount in rows.items()]
     lines.append(["total", *[""] * (len(shown) - 1), *show(total)])
     print_table([*columns, "calls", "credits", "USD"], lines)
