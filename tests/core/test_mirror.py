@@ -39,7 +39,7 @@ OTHERS = {
     "test_hosts": "flow/_lanes",
     "test_index": "_text/bm25 _text/terms index/_folder index/_store",
     "test_iterating": "client/_stream",
-    "test_keys": "keys/_environ keys/_keyrings",
+    "test_keys": "keys/_environ",
     "test_layers": "layers/_fallback layers/_layer layers/_relax layers/_retry layers/_stack layers/_trail",
     "test_look": "reading/_html/css/colours reading/_html/css/syntax",
     "test_lookup": "_net/system",

@@ -14,7 +14,7 @@ from websearch_core import WebSearch
 from websearch_core._cli.app import app
 from websearch_core._cli.own_file import OwnFile
 from websearch_core.errors import ConfigurationError, WebSearchError
-from websearch_core.keys._keyrings import keyrings
+from websearch_core.keys._keys import keyrings
 from websearch_core.layers import leaves
 from websearch_core.settings import Settings
 from websearch_core.settings._sources import user_file

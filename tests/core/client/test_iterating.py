@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import asyncio
+import gc
 import itertools
 import os
 import signal
@@ -11,14 +12,17 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from weakref import WeakSet
 
 import pytest
 
 from tests.waiting import await_until, wait_until
 from websearch_core import Page, SearchResponse, WebSearch
+from websearch_core.client import _stream
 from websearch_core.client._stream import NOT_NOW
 from websearch_core.errors import InvalidOption, PageNotFound, TimedOut, Unavailable, WebSearchError
 from websearch_core.flow import Sleep
+from websearch_core.flow._branches import Branch
 from websearch_core.layers import Throttle
 from websearch_core.provider import Limits
 from websearch_core.tools import Loading
@@ -282,6 +286,17 @@ def test_a_service_gets_several_pages_in_a_request(form):
 
 
 @FORMS
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_batch_that_nothing_more_can_fill_is_sent_as_it_is(form, in_order):
+    same = read_all(web_of(Batches()), ["https://sea.example/"] * 200, form, concurrency=1, in_order=in_order)
+    fetching = Batches(opens_pages=True)
+    others = read_all(web_of(fetching), urls_of(40, hosts=40), form, concurrency=1, in_order=in_order)
+
+    assert len(same) == 200
+    assert len(others) == 40
+
+
+@FORMS
 def test_a_source_may_wait_for_answers(form):
     known = ["https://sea.example/0"]
     seen = []
@@ -445,10 +460,29 @@ def test_a_consumer_that_does_not_come_back_stops_the_reading():
     given.close()
 
 
+def test_threads_that_have_ended_are_not_kept_until_the_consumer_waits(monkeypatch):
+    kept = WeakSet()
+
+    class Counted(Branch):
+        def __init__(self, work):
+            super().__init__(work)
+            kept.add(self)
+
+    monkeypatch.setattr(_stream, "Branch", Counted)
+    given = web_of(Reader()).iter_read(urls_of(60, hosts=60), concurrency=2)
+    for _ in itertools.islice(given, 50):
+        wait_until(lambda: all(branch.done.done() for branch in [*kept]))
+    gc.collect()
+
+    assert len(kept) <= 4
+    given.close()
+
+
 PROGRAM = """
 import sys, time
 from websearch_core import Page, WebSearch
 from websearch_core.flow import Sleep
+from websearch_core.flow._branches import Branch
 
 class Slow:
     name, opens_pages = "slow", True

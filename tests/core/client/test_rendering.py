@@ -9,7 +9,7 @@ import pickle
 import pytest
 
 from websearch_core import WebSearch
-from websearch_core.client import _rendering
+from websearch_core.client import _selection
 from websearch_core.errors import AllProvidersFailed, Blocked, NeedsBrowser, PageNotFound, UnsupportedContent
 from websearch_core.events import Failover
 from websearch_core.layers import charge_to
@@ -44,7 +44,7 @@ def reads(monkeypatch):
 
         return flow
 
-    _rendering._log_once.cache_clear()
+    _selection._log_once.cache_clear()
     monkeypatch.setattr(Direct, "read", read("direct"))
     monkeypatch.setattr(Browser, "read", read("browser"))
     monkeypatch.setattr(Browser, "problem", lambda self: reads.problem)
@@ -159,10 +159,10 @@ def test_a_browser_that_does_not_start_leaves_the_error_of_the_page(reads, caplo
 
 
 def test_the_first_start_is_logged_once(reads, caplog):
-    with caplog.at_level(logging.INFO, "websearch_core.client._rendering"):
+    with caplog.at_level(logging.INFO, "websearch_core.client._selection"):
         for _ in range(2):
             WebSearch().read(URL)
-    said = [record for record in caplog.records if record.name.endswith("_rendering")]
+    said = [record for record in caplog.records if record.name.endswith("_selection")]
     assert [(one.levelname, 'reader="direct"' in one.message) for one in said] == [("INFO", True)]
     assert len(reads) == 4
 

@@ -20,8 +20,8 @@ from pydantic import SecretStr
 from websearch_core import SearchQuery, WebSearch
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import AuthenticationError, ConfigurationError, MissingKey
-from websearch_core.keys import ApiKey, _keyrings, pickle_keys
-from websearch_core.keys._keyrings import keyrings
+from websearch_core.keys import ApiKey, _keys, pickle_keys
+from websearch_core.keys._keys import keyrings
 from websearch_core.layers import leaves
 from websearch_core.provider._declare import provider
 from websearch_core.providers.brave import Brave
@@ -181,7 +181,7 @@ def test_a_key_in_a_keyring_is_read_once_a_minute_and_a_missing_one_each_time(ke
     assert read == [("websearch", "brave"), *[("websearch", "other")] * 2]
 
     keyring.kept["websearch", "brave"] = "a new key"[2:].replace(" ", "-")
-    monkeypatch.setattr(_keyrings, "_FRESH", 0.0)
+    monkeypatch.setattr(_keys, "_FRESH", 0.0)
     assert sent(brave) == "new-key"
 
 
@@ -197,7 +197,7 @@ def test_a_keyring_that_waits_for_its_user_stops_no_event_loop_and_asks_once(key
         return sent(brave)
 
     keyring.get_password = ask
-    monkeypatch.setattr(_keyrings, "_PATIENCE", 0.01)
+    monkeypatch.setattr(_keys, "_PATIENCE", 0.01)
     brave = Brave(api_key="keyring:websearch/brave")
     for _ in range(3):
         with pytest.raises(ConfigurationError, match="has not answered: it may be locked"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import secrets
+import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
 from contextlib import suppress
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ..reading import ReadOptions
     from ..settings import Settings
     from ._calls import Calls
-    from ._stream import Stream
 
 __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preload"]
 
@@ -281,7 +281,7 @@ class WebSearch:
             InvalidOption: An option is invalid, or *queries* is one query instead of a list.
         """
         prepare = self._prepare_queries(options, unsupported)
-        return self.run(self._calls.search_many(check_queries(queries), read_top, passage_length, timeout, prepare))
+        return self.run(self._calls.search_many(queries, read_top, passage_length, timeout, prepare))
 
     async def asearch_many(
         self,
@@ -297,9 +297,7 @@ class WebSearch:
         """Do the same as `search_many` on the running event loop."""
         await self._load()
         prepare = self._prepare_queries(options, unsupported)
-        return await self.arun(
-            self._calls.search_many(check_queries(queries), read_top, passage_length, timeout, prepare)
-        )
+        return await self.arun(self._calls.search_many(queries, read_top, passage_length, timeout, prepare))
 
     def iter_search(
         self,
@@ -327,11 +325,8 @@ class WebSearch:
         """
         from ._stream import iterate
 
-        def start() -> Flow[Stream[SearchResponse]]:
-            how = self._prepare_queries(options), read_top, passage_length, concurrency, in_order
-            return self._calls.stream_searches(*how)
-
-        return iterate(self, check_queries(queries), start)
+        given, how = check_queries(queries), (read_top, passage_length, concurrency, in_order)
+        return iterate(self, given, lambda: self._calls.stream_searches(self._prepare_queries(options), *how))
 
     def aiter_search(
         self,
@@ -347,11 +342,8 @@ class WebSearch:
         """Do the same as `iter_search` on the running event loop; *queries* may be an async iterable."""
         from ._stream import aiterate
 
-        def start() -> Flow[Stream[SearchResponse]]:
-            how = self._prepare_queries(options), read_top, passage_length, concurrency, in_order
-            return self._calls.stream_searches(*how)
-
-        return aiterate(self, check_queries(queries, AsyncIterable), start)
+        given, how = check_queries(queries, AsyncIterable), (read_top, passage_length, concurrency, in_order)
+        return aiterate(self, given, lambda: self._calls.stream_searches(self._prepare_queries(options), *how))
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """Read a page, or a part of it.
@@ -450,10 +442,8 @@ class WebSearch:
         """
         from ._stream import iterate
 
-        def start() -> Flow[Stream[Page]]:
-            return self._calls.stream_reads(part, concurrency, in_order, give_up_after)
-
-        return iterate(self, check_urls(urls), start)
+        how = part, concurrency, in_order, give_up_after
+        return iterate(self, check_urls(urls), lambda: self._calls.stream_reads(*how))
 
     def aiter_read(
         self,
@@ -468,10 +458,8 @@ class WebSearch:
         """Do the same as `iter_read` on the running event loop; *urls* may be an async iterable."""
         from ._stream import aiterate
 
-        def start() -> Flow[Stream[Page]]:
-            return self._calls.stream_reads(part, concurrency, in_order, give_up_after)
-
-        return aiterate(self, check_urls(urls, AsyncIterable), start)
+        how = part, concurrency, in_order, give_up_after
+        return aiterate(self, check_urls(urls, AsyncIterable), lambda: self._calls.stream_reads(*how))
 
     def crawl(self, site: str | Iterable[str], /, **options: Any) -> Generator[tuple[str, Page | WebSearchError]]:
         """Read the pages of a site, and yield each URL with its page or error, as `iter_read` does.
@@ -590,24 +578,20 @@ class WebSearch:
         return {"caller": caller, "listeners": (*outer, *(one for one in self._listeners if one not in outer))}
 
     def _send(self, request: Request) -> Response:
-        began = time.monotonic()
+        began, response = time.monotonic(), None
         try:
             response = self._sender.send(request)
-        except BaseException as error:
-            _announce(request, began, error=error)
-            raise
-        _announce(request, began, response)
-        return response
+            return response
+        finally:
+            _announce(request, began, response)
 
     async def _asend(self, request: Request) -> Response:
-        began = time.monotonic()
+        began, response = time.monotonic(), None
         try:
             response = await self._sender.asend(request)
-        except BaseException as error:
-            _announce(request, began, error=error)
-            raise
-        _announce(request, began, response)
-        return response
+            return response
+        finally:
+            _announce(request, began, response)
 
 
 def _write_signature() -> Signature:
@@ -624,9 +608,8 @@ def _write_signature() -> Signature:
 WebSearch.__init__.__signature__ = _write_signature()  # type: ignore[attr-defined]
 
 
-def _announce(
-    request: Request, began: float, response: Response | None = None, error: BaseException | None = None
-) -> None:
+def _announce(request: Request, began: float, response: Response | None) -> None:
+    error = sys.exception() if response is None else None
     if isinstance(error, WebSearchError):
         error.locate(url=describe_url(request.url))
     emit(

@@ -26,7 +26,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import find_outcomes
 from ..provider._ports import opens_pages
 from ..tokens import estimate_tokens
-from ._arguments import check_number, check_placed, check_urls, strip_fragment
+from ._arguments import check_number, check_placed, check_queries, check_urls, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 from ._recall import is_known, recall
 from ._stream import Stream
@@ -87,7 +87,7 @@ class Calls:
     ) -> Flow[_Responses]:
         """Search for many queries at the same time; one that is an error already is its own answer."""
         stream = yield from self.stream_searches(prepare, read_top, passage_length, _MAX_CONCURRENT)
-        count = stream.add_all(queries)
+        count = stream.add_all(check_queries(queries))
         paces: list[Any] = [part for part in parts(self.provider) if hasattr(part, "interval")]
         at_once = min([_MAX_CONCURRENT, *(pace.concurrent for pace in paces if pace.concurrent)])
         usual = self.settings.timeout.search * ceil(count / at_once)
@@ -238,20 +238,15 @@ class Calls:
                 domains.check(page.final_url)
             if page.url == target != url:
                 page = page.model_copy(update={"url": url})
-            page = self._note_choices(page)
-            links = current_call().choices.links
+            choices = current_call().choices
+            if page.provider not in _CHOOSING:
+                wanted = [name for name in ("comments", "reviews") if getattr(choices, name)]
+                notes = [f"{page.provider} cannot choose {name}: they are as it returned them" for name in wanted]
+                page = page.with_notes(*notes)
+            links = choices.links
             if part.is_cheap(page):
                 return _take_excerpt(page, part, links)
             return (yield Call(_take_excerpt, page, part, links))  # type: ignore[no-any-return]
-
-    def _note_choices(self, page: Page) -> Page:
-        """Note what was wanted of a page that its reader cannot do."""
-        if page.provider in _CHOOSING:
-            return page
-        chosen = [name for name in ("comments", "reviews") if getattr(current_call().choices, name)]
-        return page.with_notes(
-            *(f"{page.provider} cannot choose {name}: they are as it returned them" for name in chosen)
-        )
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
         stream = self._stream_reads(part, _MAX_CONCURRENT)

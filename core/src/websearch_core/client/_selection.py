@@ -7,29 +7,44 @@ choice without any key falls back by itself: if DuckDuckGo answers with a challe
 
 from __future__ import annotations
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
+from .._runtime.scope import current_call
 from .._text.urls import Origin, find_origin, is_this_machine, parse_holes
-from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound, UnsupportedOption
+from ..errors import (
+    Blocked,
+    ConfigurationError,
+    MissingKey,
+    NeedsBrowser,
+    PageNotFound,
+    ServiceError,
+    UnsupportedOption,
+)
+from ..events import Failover, emit
+from ..flow import Call, Flow
 from ..layers import Breaker, Fallback, Layer, Rank, Relax, Retry, SingleFlight, Throttle, leaves
 from ..layers._layer import address, check_part, parts
 from ..layers._stack import Stack
-from ..models import SearchQuery
+from ..layers._trail import Trail, Turn
+from ..models import Page, SearchQuery
 from ..provider._declare import destinations
 from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, needs_network
 from ..settings import Settings
 from ..settings._build import build, collect_options
 from ..settings._places import check_home
 from ..settings._values import CONCERNS
-from ._rendering import Rendering
 
 if TYPE_CHECKING:
     from ..layers import Cache, CacheBackend
+
+_log = logging.getLogger(__name__)
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = (
@@ -281,3 +296,66 @@ def check_transport(provider: Any, allowed: Collection[Origin]) -> None:
             f"{provider.name}: {name} would send the key unencrypted; use https, or allow the origin by "
             f"internal=['http://{parts.netloc}']"
         )
+
+
+class Rendering:
+    """Reads one page where nobody chose a reader, and renders it if it needs its scripts.
+
+    It does so only if a browser is installed, and the run is not that of a tenant.
+
+    The reader ``browser`` is made when it is first needed: its modules take a while to import.
+    """
+
+    def __init__(self, usual: PageReader, make: Callable[[], PageReader]) -> None:
+        self.name: str = usual.name
+        self._usual, self._make = usual, make
+        self._browser: PageReader | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_browser": self._browser or self._make(), "_make": None}  # what makes it has closures
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the page at *url*."""
+        turn: Turn[Page] = Turn(self._usual)
+        try:
+            return (yield from self._usual.read(url))
+        except ServiceError as error:
+            *_, last = getattr(error, "exceptions", (error,))
+            if not isinstance(last, NeedsBrowser) or current_call().account.tenant:
+                raise
+            turn.end = failure = error
+        turn.stop()
+        try:
+            return (yield from self._render(url, turn))
+        except ConfigurationError as error:  # there is no browser, or it does not start
+            _log_once(logging.WARNING, f"a page needs a browser to run its scripts: {error}")
+            failure.add_note(f"A browser could read it: {error}")
+            raise failure from None
+
+    def _render(self, url: str, failed: Turn[Page]) -> Flow[Page]:
+        browser: PageReader = yield Call(self._find)
+        _log_once(logging.INFO, 'a browser renders pages that need their scripts; reader="direct" switches it off')
+        emit(Failover(provider=self.name, next_provider=browser.name, error=failed.end))  # type: ignore[arg-type]
+        trail, turn = Trail[Page](()), Turn[Page](browser)
+        try:
+            turn.end = yield from browser.read(url)
+        except ServiceError as error:
+            turn.end = error
+        turn.stop()
+        trail.add(failed)
+        trail.add(turn)
+        if turn.answer is None:
+            raise trail.fail()
+        return trail.finish(turn.answer, browser)
+
+    def _find(self) -> PageReader:
+        self._browser = self._browser or self._make()
+        for leaf in leaves(self._browser):
+            if callable(find := getattr(leaf, "problem", None)) and (problem := find()):
+                raise ConfigurationError(problem)
+        return self._browser
+
+
+@cache
+def _log_once(level: int, message: str) -> None:
+    _log.log(level, message)

@@ -121,6 +121,14 @@ class Stream(Lanes[_Item, A]):
         self._given += 1
         return self._items.pop(number), self._answers.pop(number)
 
+    def hire(self) -> Flow[None] | None:
+        """Do the same; if nobody works and nothing more is added now, what waits for more of its host is done."""
+        flow = super().hire()
+        if flow is None and not self._workers and not self.wants_more:
+            self.flush()
+            flow = super().hire()
+        return flow
+
     def finish(self) -> Flow[list[A | WebSearchError]]:
         """Do all that was added, and return the answers in order."""
         yield Gather([*iter(self.hire, None)], self.limit)
@@ -144,29 +152,32 @@ Start: TypeAlias = Callable[[], Flow[Stream[A]]]
 def iterate(web: WebSearch, items: Iterable[Any], start: Start[A]) -> Generator[tuple[Any, A | WebSearchError]]:
     """Yield each item with its answer. Threads do the work, which end with this generator."""
     source, stream = iter(items), web.run(start())
-    woken: SimpleQueue[Branch | None] = SimpleQueue()
-    stream.notify, stream.most_done = partial(woken.put, None), 2 * stream.limit
+    woken: SimpleQueue[None] = SimpleQueue()
     branches: set[Branch] = set()
+
+    def wake(_: object = None) -> None:
+        if woken.empty():  # one is enough, and a consumer that takes its time must not find thousands
+            woken.put(None)
+
+    stream.notify, stream.most_done = wake, 2 * stream.limit
     try:
         while not stream.is_over:
+            for ended in [branch for branch in branches if branch.done.done()]:
+                branches.discard(ended)
+                ended.done.result()  # raise what ended it
             has_to_wait = stream.wants_more and stream.add(next(source, _END))
             given = stream.take()  # first, since nothing begins while too much is done
             while (flow := stream.hire()) is not None:
                 branches.add(branch := Branch(partial(web.run, flow)))
-                branch.done.add_done_callback(partial(_put, woken, branch))
+                branch.done.add_done_callback(wake)
                 branch.start()
             if given is not None:
                 yield given
-            elif not stream.is_over and (has_to_wait or not stream.wants_more) and (ended := woken.get()):
-                branches.discard(ended)
-                ended.done.result()  # raise what ended it
+            elif not stream.is_over and (has_to_wait or not stream.wants_more):
+                woken.get()
     finally:
         stream.clear()
         cut_all([*branches])
-
-
-def _put(woken: SimpleQueue[Branch | None], branch: Branch, _: object) -> None:
-    woken.put(branch)
 
 
 async def aiterate(

@@ -3,24 +3,31 @@
 from __future__ import annotations
 import importlib.util
 import inspect
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from shlex import quote
+from time import monotonic
 from types import FunctionType
 from typing import Any
 
 from pydantic import SecretStr
 
+from .._runtime.deadline import time_left, wait_for
+from .._runtime.forks import start_over_after_fork
+from .._runtime.threads import submit
 from ..errors import ConfigurationError, MissingKey, TimedOut, WebSearchError
-from ._environ import read_variable
-from ._keyrings import Place, keyrings
+from ._environ import is_loop_running, read_variable
 
 KEYRING = "keyring:"
 
 _pickling_keys: ContextVar[bool] = ContextVar("pickling_keys", default=False)
 _INSTALL = "needs the package keyring: pip install 'websearch-core[keyring]'"
+_FRESH = 60.0  # seconds for which a key of a keyring is given again without reading it
+_PATIENCE = 2.0  # seconds that an event loop waits for a keyring
 _MAX_REMEMBERED = 8  # last keys that a function returned: a failing service may echo one of them
 
 
@@ -276,10 +283,16 @@ class _Function(_Source):
 
 @dataclass(frozen=True)
 class _Keyring(_Source):
-    place: Place
+    service: str
+    name: str
 
     def __str__(self) -> str:
-        return f"{KEYRING}{self.place.service}/{self.place.name}"
+        return f"{KEYRING}{self.service}/{self.name}"
+
+    def fetch(self) -> SecretStr | None:
+        """Return the key that is there now, however long that takes."""
+        key = importlib.import_module("keyring").get_password(self.service, self.name)
+        return None if key is None else SecretStr(key)
 
     @classmethod
     def at(cls, text: str) -> _Keyring:
@@ -289,14 +302,14 @@ class _Keyring(_Source):
             raise ValueError("a key in a keyring is written keyring:service/name")
         if not (service + name).isprintable():
             raise ValueError("the service and the name of a key in a keyring are printable")
-        made = cls(Place(service, name))
+        made = cls(service, name)
         if importlib.util.find_spec("keyring") is None:
             raise ConfigurationError(f"{made}: {_INSTALL}")
         return made
 
     def read(self, owner: _Owner) -> str:
         try:
-            key = keyrings.read(self.place)
+            key = keyrings.read(self)
         except TimedOut as error:
             raise owner.failed(f"{self}: {error}") from error
         except ImportError as error:
@@ -305,9 +318,43 @@ class _Keyring(_Source):
             why = type(error).__name__  # not the text, nor the error itself: they may hold a key
             raise owner.failed(f"{self}: the keyring cannot be read: {why}") from None
         if key is None:
-            how = f"keyring set {quote(self.place.service)} {quote(self.place.name)}"
+            how = f"keyring set {quote(self.service)} {quote(self.name)}"
             raise owner.missing(f"the keyring has none at {self}: {how}")
         return _check_key_for(owner, key, str(self))
+
+
+class Keyrings:
+    """Read keys from keyrings of the system, and keep each for a minute.
+
+    A keyring may ask its user for a password first, and a backend is code of somebody else: it is called in a thread,
+    one place at a time, and what it raises is named but not quoted, since the text may hold a key.
+    """
+
+    def __init__(self) -> None:
+        self.start_over()
+        start_over_after_fork(self)
+
+    def start_over(self) -> None:
+        """Forget everything: a forked process does not have the threads that read."""
+        self._lock = threading.Lock()
+        self._reads: dict[_Keyring, tuple[float, Future[SecretStr | None]]] = {}
+
+    def read(self, place: _Keyring) -> SecretStr | None:
+        """Return the key at *place*, or None; raise `TimedOut`, or whatever the keyring raises."""
+        with self._lock:
+            began, reading = self._reads.get(place, (0.0, None))
+            if reading is None or (reading.done() and not _is_fresh(began, reading)):
+                reading = submit(place.fetch)
+                self._reads[place] = monotonic(), reading
+        left = min(time_left(), _PATIENCE if is_loop_running() else threading.TIMEOUT_MAX)
+        return wait_for(reading, left, "the keyring has not answered: it may be locked")
+
+
+def _is_fresh(began: float, reading: Future[SecretStr | None]) -> bool:
+    return reading.exception() is None and reading.result() is not None and monotonic() - began < _FRESH
+
+
+keyrings = Keyrings()
 
 
 def is_in_keyring(value: Any) -> bool:
