@@ -7,6 +7,7 @@ from typing import Any, Literal
 Format = Literal["text", "markdown", "json"]
 SafeSearch = Literal["off", "moderate", "strict"]
 TimeRange = Literal["day", "week", "month", "year"]
+Scope = Literal["path", "host", "domain"]  # of a crawl
 Topic = Literal["general", "news", "finance", "academic", "code"]
 Kind = Literal["article", "collection", "documentation", "forum", "product"]  # of a page
 Responses = Literal["drop", "keep"]  # what to do with what readers and buyers wrote about a page

@@ -13,13 +13,14 @@ from urllib.parse import urljoin
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
 from .._runtime.scope import Choices, scope
+from .._text.choices import Scope
 from .._text.urls import find_page, is_web_url, serialize, split_url
 from ..errors import InvalidOption, UnsafeURL, WebSearchError
 from ..flow import Flow
 from ..layers import Robots
 from ..layers._layer import Rank, Started, held, leaves, parts, rank_of
 from ..models import Page
-from ..provider._ports import Provider, Scope, Site
+from ..provider._ports import Provider, Site
 from ._arguments import check_number, check_urls, strip_fragment
 from ._stream import NOT_NOW, Stream, aiterate, iterate
 

@@ -21,12 +21,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, TypeGuard, overload
 from urllib.parse import urlsplit
 
+from .._text.choices import Scope
 from ..errors import ConfigurationError, WebSearchError
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 
 Role = Literal["search", "read"]
-Scope = Literal["path", "host", "domain"]
 
 # Options of a query that mostly come together.
 FILTERS: frozenset[str] = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "before"})

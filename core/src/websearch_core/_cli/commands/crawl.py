@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ...provider._ports import Scope
+from ..._text.choices import Scope
 from ..arguments import Internal, NoCache, Timeout, declare, open_web
 from ..completion import complete_reader
 from ..inputs import Output
@@ -31,7 +31,7 @@ def crawl(
     timeout: Timeout = None,
     no_cache: NoCache = False,
 ) -> None:
-    """Read the pages of sites, as far as their robots.txt allows: a row for each."""
+    """Read the pages of sites that robots.txt allows: a row for each."""
     far: Any = {"limit": limit, "depth": depth, "scope": scope, "sitemaps": sitemaps}
     arguments = {"reader": reader, "internal": internal, "timeout": timeout}
     with report_errors("text"), open_web("Listing" if only_urls else "", {}, no_cache=no_cache, **arguments) as web:
