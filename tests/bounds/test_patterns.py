@@ -44,6 +44,8 @@ BOUNDED = {
 }
 # Patterns that are made at run time, by module and source of the argument; and an example of what they become.
 INSIDE = {
+    ("websearch_core._cli.comparison", "f'(?<!"): r"(?<!\w)45\ metres(?!\w)",
+    ("websearch_core._cli.comparison", "pattern"): r"live for (?:12|twelve) hours",  # of the user
     ("websearch_core.flow._redaction", "f'(?:{first})'"): r"(?:k|%6b)(?>e|%65)(?>y|%79)",
     ("websearch_core.settings._formats", "f'(?<!"): r'(?<!\\)"(?:[\w.]*\.)?key\s*:',
     ("websearch_core.layers._caching.http", "pattern"): r"max-age\s*=\s*\"?([0-9]{1,9})",

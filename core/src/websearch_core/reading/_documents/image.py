@@ -29,11 +29,11 @@ _MAX_PICTURES = 100  # of a document
 _MAX_PIXELS = 50_000_000  # of a picture: an A4 page at 600 dpi has 35 million
 _MAX_LENGTH = 100_000  # characters of a picture
 _MIN_SECONDS = 2.0  # left for a picture, and to read the document once more
-_SIZES: Mapping[str, tuple[bytes, Literal["big", "little"]]] = {
-    "image/jpeg": (rb"\xff[\xc0-\xcf]..\x08(..)(..)", "big"),
-    "image/png": (rb"IHDR(.{4})(.{4})", "big"),
-    "image/jp2": (rb"\xff\x4f\xff\x51.{4}(.{4})(.{4})", "big"),
-    "image/tiff": (rb"\x00\x01\x04\x00\x01\x00{3}(.{4})\x01\x01\x04\x00\x01\x00{3}(.{4})", "little"),
+_SIZES = {
+    "image/jpeg": re.compile(rb"\xff[\xc0-\xcf]..\x08(..)(..)", re.DOTALL),
+    "image/png": re.compile(rb"IHDR(.{4})(.{4})", re.DOTALL),
+    "image/jp2": re.compile(rb"\xff\x4f\xff\x51.{4}(.{4})(.{4})", re.DOTALL),
+    "image/tiff": re.compile(rb"\x00\x01\x04\x00\x01\x00{3}(.{4})\x01\x01\x04\x00\x01\x00{3}(.{4})", re.DOTALL),
 }  # where files state their width and height
 
 
@@ -70,8 +70,8 @@ def read_pictures(read: Callable[[Mapping[str, str]], Page], ocr: Callable[[byte
 
 def _count_pixels(data: bytes, kind: str) -> int:
     """Return how many pixels the headers of an image state, at most; 0 if that is not known."""
-    pattern, order = _SIZES.get(kind, (rb"(?!)", "big"))
-    found = re.findall(pattern, data, re.DOTALL)
+    order: Literal["big", "little"] = "little" if kind == "image/tiff" else "big"
+    found = _SIZES[kind].findall(data) if kind in _SIZES else []
     return max((int.from_bytes(a, order) * int.from_bytes(b, order) for a, b in found), default=0)
 
 
