@@ -299,7 +299,7 @@ def test_what_is_kept_has_a_bound(monkeypatch):
     )
     for number in range(20):
         read(layer, web, f"https://{number}.example/")
-    files = layer._files
+    files = layer.files
 
     assert 1 < len(files._kept) < 5
     assert files._size == sum(1000 + rules.size for rules, _ in files._kept.values())
@@ -451,7 +451,7 @@ def test_it_is_off_unless_wanted_and_stands_inside_the_throttle(monkeypatch):
 def test_readers_of_one_chain_share_the_files():
     one, two = layers_of(WebSearch("duckduckgo", reader=["direct", "jina"], robots=True))
 
-    assert one._files is two._files
+    assert one.files is two.files
 
 
 def test_a_table_of_the_settings_sets_its_options():
