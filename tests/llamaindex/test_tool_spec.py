@@ -172,8 +172,7 @@ async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
         assert 30 <= len(page.raw_output[0].text.split()) <= 60
     for output in await both(search, {"query": "giant kelp"}):
         assert len(output.content.split()) <= 60
-        assert "left out: there is no room for more in 60 tokens" in output.content
-        assert len(output.raw_output) == 1
+        assert len(output.raw_output) == 3  # the passages of the page leave room for the others
 
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)

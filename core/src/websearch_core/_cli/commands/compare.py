@@ -37,7 +37,7 @@ def compare(
     option: ProviderOption = None,
     form: TextOrJson = "text",
 ) -> None:
-    """Compare providers: how often a model would be shown the answers to your questions."""
+    """Compare how often providers find the answers you expect."""
     with report_errors(form):
         from ...settings import Settings
         from ..comparison import Row, Variant, ask, read_questions, read_rows, report

@@ -34,7 +34,7 @@ def mcp(
     certificate: Annotated[str | None, _CERTIFICATE] = None,
     insecure: Annotated[bool, _INSECURE] = False,
 ) -> None:
-    """Serve web_search and open_page to hosts of MCP, such as Claude, VS Code and Cursor.
+    """Serve both tools to hosts of MCP: Claude, VS Code, Cursor.
 
     Settings are those of all commands. WEB_SEARCH_MCP_TOKENS has the bearer tokens for HTTP: ann:TOKEN,bob:TOKEN.
     """
