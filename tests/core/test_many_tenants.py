@@ -125,7 +125,7 @@ def make_tenants(service, *configurable, **options):
 
 def find_state(web):
     """Return what the layers of *web* remember, by name."""
-    names = ("_circuit", "_pace", "_hosts", "_flights", "_files")
+    names = ("_circuit", "_pace", "_hosts", "_flights", "files")
     layers = [*parts(web.provider), *parts(web.reader)]
     return {name: getattr(layer, name) for layer in layers for name in names if hasattr(layer, name)}
 
@@ -265,7 +265,7 @@ class TestLayers:
             {"throttle": Throttle(0.1), "robots": Robots(), "cache": Cache()},
         )
         ann, bob = (find_state(make(service, key, layers=layers, **own)) for key in ("ann", "bob"))
-        assert ann.keys() == bob.keys() == {"_circuit", "_pace", "_hosts", "_flights", "_files"}
+        assert ann.keys() == bob.keys() == {"_circuit", "_pace", "_hosts", "_flights", "files"}
         assert not any(ann[name] is bob[name] for name in ann)
 
     def test_a_key_that_a_service_refuses_opens_no_breaker(self, service):
