@@ -56,8 +56,9 @@ class RedisBackend:
 
         sizes = []
         for key in self._client.scan_iter(f"{_PREFIX}*", count=1000):
+            sizes.append(0)
             with suppress(ResponseError):  # somebody put something else there
-                sizes.append(int(self._client.strlen(key)))
+                sizes[-1] = int(self._client.strlen(key))
         parts = urlsplit(self._url)
         location = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
         return CacheStats(len(sizes), sum(sizes), location)
