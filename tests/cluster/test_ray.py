@@ -16,7 +16,7 @@ import pytest
 PAGES = 10_000
 JOB = Path(__file__).with_name("job.py")
 
-pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
+pytestmark = [pytest.mark.enable_socket]
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ providers and are providers themselves: see `websearch_core.layers.Layer`.
 
 from __future__ import annotations
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, TypeGuard, overload
@@ -125,7 +124,9 @@ class Site(NamedTuple):
     @property
     def folder(self) -> str:
         """The path that all of a site in the scope ``path`` has: that of its start, without the name of a file."""
-        return re.sub(r"[^/]*\.[A-Za-z]\w*$|/+$", "", urlsplit(self.url).path).rstrip("/") + "/"
+        folder, _, name = urlsplit(self.url).path.rpartition("/")
+        is_file = name.rpartition(".")[2].isidentifier() and "." in name
+        return (folder if is_file else f"{folder}/{name}").rstrip("/") + "/"
 
 
 class SearchProvider(Protocol):
