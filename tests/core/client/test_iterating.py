@@ -488,7 +488,8 @@ class Slow:
     name, opens_pages = "slow", True
     def read(self, url, /):
         if "/wait" in url:
-            print("waits", flush=True)
+            sys.stdout.write("waits\\n")  # one write: those of print mix with another thread's
+            sys.stdout.flush()
             yield Sleep(1000)
         yield Sleep(0)
         return Page(url=url, content="x")
@@ -496,7 +497,8 @@ class Slow:
 urls = ["https://a.example/1", *(f"https://h{n}.example/wait" for n in range(40))]
 try:
     for url, page in WebSearch("duckduckgo", reader=Slow(), timeout=900).iter_read(urls):
-        print(url, flush=True)
+        sys.stdout.write(f"{url}\\n")
+        sys.stdout.flush()
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -507,7 +509,9 @@ def test_ctrl_c_ends_the_loop_soon_and_keeps_what_was_given():
     with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True) as child:
         lines = []
         while lines.count("waits\n") < 30 or "https://a.example/1\n" not in lines:
-            lines.append(child.stdout.readline())
+            line = child.stdout.readline()
+            assert line, lines
+            lines.append(line)
         child.send_signal(signal.SIGINT)
         rest, _ = child.communicate(timeout=60)
 
