@@ -26,6 +26,9 @@ from websearch_core.errors import ConfigurationError
 from websearch_core.provider._declare import environment
 from websearch_core.providers import known, provider_class
 
+TESTS = Path(__file__).parent
+LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
+
 # The same examples every time, however slow the machine, so that every run has the same outcome. `make fuzz` draws new
 # ones.
 settings.register_profile(
@@ -43,6 +46,11 @@ def pytest_sessionstart() -> None:
             found = importlib.import_module(package).__file__ or ""
             if Path(sysconfig.get_path("purelib")) not in Path(found).parents:
                 raise pytest.UsageError(f"{package} comes from {found}, not from an installed wheel: make wheels")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the folders whose files take long: at the end, one worker would be left with such a file."""
+    items.sort(key=lambda item: not LONG.intersection(item.path.relative_to(TESTS).parts))
 
 
 @pytest.hookimpl(trylast=True)
