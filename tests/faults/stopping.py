@@ -47,7 +47,7 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         ),
         2,
     ),
-    "a crawl": ("Index(Path('pages.db')).add_pages(web.crawl(SITE))", 8),
+    "a crawl": ("Index(Path('pages.db')).add_pages(web.crawl(SITE))", 4),
     "an asynchronous function": ("WebSearch(from_function('own', search=wait), timeout=300).search('kelp')", 1),
 }
 

@@ -500,7 +500,8 @@ try:
         sys.stdout.write(f"{url}\\n")
         sys.stdout.flush()
 except KeyboardInterrupt:
-    print("interrupted", flush=True)
+    sys.stdout.write("interrupted\\n")
+    sys.stdout.flush()
 """
 
 
@@ -515,7 +516,7 @@ def test_ctrl_c_ends_the_loop_soon_and_keeps_what_was_given():
         child.send_signal(signal.SIGINT)
         rest, _ = child.communicate(timeout=60)
 
-    assert rest.endswith("interrupted\n")
+    assert "interrupted\n" in rest  # beside a page that began just then
     assert child.returncode == 0
 
 
