@@ -57,7 +57,6 @@ OTHERS = {
     "test_reader": "_browser/explore _browser/host _browser/settle _browser/tab",
     "test_registry": "providers/_info",
     "test_render": "_text/quantity",
-    "test_robots": "layers/_robots_files",
     "test_round_trip": "reading/_markdown/sanitizer",
     "test_select": "reading/_html/features reading/_html/model",
     "test_sender": "_net/backend _net/body _net/clients _net/heads _net/stream",
