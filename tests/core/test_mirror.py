@@ -67,7 +67,6 @@ OTHERS = {
     "test_sharing": "layers/_identity",
     "test_single_flight": "flow/_flights",
     "test_structured_data": "reading/_html/jsonld",
-    "test_terminal": "_cli/escaping",
     "test_text": "_text/invisible",
     "test_throttle": "layers/_bucket",
     "test_tools": "tools/_fixed tools/_tenants",

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
+from hashlib import sha256
 from textwrap import indent
 from typing import Any, Literal
 
@@ -28,8 +29,8 @@ from .tokens import TokenCounter, estimate_tokens
 __all__ = [
     "CITATION_INSTRUCTION", "Format", "cut_results", "error_as_json", "fenced", "find_error_code", "link_citations",
     "list_images", "page_as_json", "page_body", "page_for_model", "page_metadata", "render_error", "render_page",
-    "render_result", "render_search", "result_metadata", "search_as_json", "search_for_model", "shorten_snippet",
-    "summary_line",
+    "render_result", "render_search", "result_metadata", "row_as_json", "search_as_json", "search_for_model",
+    "shorten_snippet", "summary_line",
 ]  # fmt: skip
 
 _PAGE_FACTS = (
@@ -180,6 +181,20 @@ def error_as_json(error: WebSearchError) -> dict[str, Any]:
             **({"detail": detail} if detail else {}),
         },
     }
+
+
+def row_as_json(answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
+    """Return the answer to one item of a list as plain data, such as those of `WebSearch.iter_read`.
+
+    Returns:
+        The data of `page_as_json`, `search_as_json` or `error_as_json`; and unless it is an error, ``hash``: SHA-256 of
+        the text of the page, or of what was found, which is the same while that is.
+    """
+    if isinstance(answer, WebSearchError):
+        return error_as_json(answer)
+    data = page_as_json(answer) if isinstance(answer, Page) else search_as_json(answer)
+    text = answer.content if isinstance(answer, Page) else json.dumps([data["answer"], data["results"]])
+    return {**data, "hash": sha256(text.encode("utf-8", "backslashreplace")).hexdigest()}
 
 
 def render_error(error: WebSearchError, form: str = "text") -> str:

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from .._text.escaping import join_lines, link_target
 from ..models import Page, SearchResponse, SearchResult
-from .escaping import strip_controls
+from .output import strip_controls
 
 _WIDTH = 100  # longer lines of prose are hard to read
 _INDENT = 3

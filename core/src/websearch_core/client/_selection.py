@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
@@ -43,10 +43,10 @@ from ..settings._values import CONCERNS
 
 if TYPE_CHECKING:
     from ..layers import Cache, CacheBackend
+    from ._signature import Choice
 
 _log = logging.getLogger(__name__)
 
-Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = (
     "tavily", "brave", "searxng", "exa", "perplexity", "linkup", "parallel", "you", "firecrawl", "kagi", "serper",
     "serpapi", "searchapi", "mojeek", "jina", "keenable", "ollama",

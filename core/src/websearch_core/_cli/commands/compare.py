@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import asyncio
+import os
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -29,7 +30,7 @@ def compare(
         ),
     ] = None,
     output: Annotated[
-        Path | None, declare("FILE", "A row for each question; a second run asks only the rest", "--output -o")
+        str | None, declare("FILE", "A row for each question; a second run asks only the rest", "--output -o")
     ] = None,
     limit: Annotated[int, declare("N", "Number of results", "--limit -n")] = 5,
     read_top: Annotated[int, declare("N", "How many results a reader reads")] = 3,
@@ -40,7 +41,8 @@ def compare(
     """Compare how often providers find the answers you expect."""
     with report_errors(form):
         from ...settings import Settings
-        from ..comparison import Row, Variant, ask, read_questions, read_rows, report
+        from ..comparison import Row, Variant, ask, find_known, read_questions, report
+        from ..rows import Rows
 
         questions = read_questions(file)
         searchers, readings = _split(providers), [None, *_split(readers)]
@@ -50,17 +52,15 @@ def compare(
         settings = Settings.load(providers=given)
         pairs = product(searchers, readings)
         variants = [Variant(*pair, limit, read_top, max_tokens, settings) for pair in pairs]
-        rows = read_rows(output) if output else []
-        with show_progress("Comparing", len(variants) * len(questions)) as step:
+        ids = [variant.identify(question) for variant, question in product(variants, questions)]
+        with Rows(output or os.devnull, "asked") as kept, show_progress("Comparing", len(ids)) as step:
+            rows = find_known(kept, ids)
 
             def write(row: Row) -> None:
-                rows.append(row)
-                if output:
-                    with output.open("a", encoding="utf-8") as stream:
-                        stream.write(row.model_dump_json(exclude_none=True) + "\n")
+                kept.write(row.model_dump(exclude_none=True))
                 step(row.question)
 
-            asyncio.run(ask(variants, questions, [row.id for row in rows], write))
+            asyncio.run(ask(variants, questions, rows, write))
         figures = report(variants, questions, rows)
     if form == "json":
         print_json(figures)
