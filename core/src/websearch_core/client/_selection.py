@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
 from .._runtime.scope import current_call
+from .._text.lists import split_list
 from .._text.urls import Origin, find_origin, is_this_machine, parse_holes
 from ..errors import (
     Blocked,
@@ -245,8 +246,7 @@ def find_cache(settings: Settings) -> CacheBackend:
 def _as_list(choice: Choice | None) -> list[str | Provider]:
     if choice is None:
         return []
-    if isinstance(choice, str):
-        choice = [name.strip() for name in choice.split(",") if name.strip()]
+    choice = split_list(choice)
     several: list[str | Provider] = list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
     if not several:
         raise ConfigurationError("the list of providers is empty")

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..._text.lists import split_list
 from ...errors import ConfigurationError
 from ..arguments import ProviderOption, TextOrJson, declare, parse_options
 from ..completion import complete_provider, complete_reader
@@ -45,7 +46,7 @@ def compare(
         from ..rows import Rows
 
         questions = read_questions(file)
-        searchers, readings = _split(providers), [None, *_split(readers)]
+        searchers, readings = dict.fromkeys(split_list(providers)), dict.fromkeys([None, *split_list(readers or "")])
         given = parse_options(option)
         for name in given.keys() - {*searchers, *readings}:
             raise ConfigurationError(f"--option: {name} is not compared; add it to --providers or --readers")
@@ -66,10 +67,6 @@ def compare(
         print_json(figures)
     else:
         _print(figures)
-
-
-def _split(names: str | None) -> list[str]:
-    return list(dict.fromkeys(name.strip() for name in (names or "").split(",") if name.strip()))
 
 
 def _print(figures: Sequence[dict[str, Any]]) -> None:
