@@ -18,7 +18,7 @@ OTHERS = {
     "test_browser": "_browser/launch _browser/pipe",
     "test_budget": "layers/_amounts layers/_prices",
     "test_bulk": "_cli/inputs",
-    "test_cache": "layers/_caching/backend layers/_caching/entries layers/_caching/store",
+    "test_cache": "layers/_caching/backend layers/_caching/entries",
     "test_citations": ("_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks"),
     "test_cli": (
         "_cli/checks _cli/commands/doctor _cli/commands/providers _cli/commands/read _cli/commands/search _cli/output"
@@ -53,7 +53,7 @@ OTHERS = {
     "test_program": "_cli/app",
     "test_programs": "_runtime/forks",
     "test_provenance": "_text/escaping",
-    "test_reader": "_browser/explore _browser/host _browser/settle _browser/tab",
+    "test_reader": "_browser/host _browser/settle _browser/tab",
     "test_registry": "providers/_info",
     "test_render": "_text/quantity",
     "test_round_trip": "reading/_markdown/sanitizer",

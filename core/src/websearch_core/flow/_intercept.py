@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from . import Call, Flow, Gather, Hedge, Request, Share
+from . import Call, Effect, Flow, Gather, Hedge, Request, Share
 
 T = TypeVar("T")
 Perform: TypeAlias = Callable[[Request | Call], Flow[Any]]
@@ -16,25 +16,33 @@ def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
 
     *perform* returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
     """
+
+    def pass_on(effect: Effect) -> Flow[Any]:
+        match effect:
+            case Request() | Call():
+                return (yield from perform(effect))
+            case Gather(flows, limit):
+                return (yield Gather([intercept(one, perform) for one in flows], limit))
+            case Share() | Hedge():
+                return (yield effect.wrap(lambda one: intercept(one, perform)))
+        return (yield effect)
+
+    return answer_each(flow, pass_on)
+
+
+def answer_each(flow: Flow[T], answer: Callable[[Effect], Flow[Any]]) -> Flow[T]:
+    """Run *flow*, and answer each of its effects with what the flow returns that *answer* makes of it."""
     if not isinstance(flow, Generator):  # the driver says what is wrong with it
         return (yield from flow)
     try:
         effect = next(flow)
         while True:
             try:
-                match effect:
-                    case Request() | Call():
-                        answer = yield from perform(effect)
-                    case Gather(flows, limit):
-                        answer = yield Gather([intercept(one, perform) for one in flows], limit)
-                    case Share() | Hedge():
-                        answer = yield effect.wrap(lambda one: intercept(one, perform))
-                    case _:
-                        answer = yield effect
+                got = yield from answer(effect)
             except Exception as error:  # noqa: BLE001 - raised again, inside the flow
                 effect = flow.throw(error)
             else:
-                effect = flow.send(answer)
+                effect = flow.send(got)
     except StopIteration as stop:
         result: T = stop.value
         return result
