@@ -70,7 +70,7 @@ OTHERS = {
     "test_throttle": "layers/_bucket",
     "test_tools": "tools/_fixed tools/_tenants",
     "test_tree": "reading/_html/fragment",
-    "test_turns": "_net/steps _runtime/threads",
+    "test_turns": "_runtime/threads",
     "test_window": "reading/_excerpt/compose reading/_excerpt/pieces reading/_excerpt/spec",
     "test_writer": "reading/_markdown/fences reading/_markdown/lines reading/_markdown/table",
     "test_web_tools": "tools/_retrieval",

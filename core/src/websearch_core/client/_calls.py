@@ -19,7 +19,7 @@ from .._text.urls import describe_url, find_host, find_route, identify, is_web_u
 from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption, WebSearchError
 from ..events import CacheHit, CallShared, ReadEnd, ReadStart, SearchEnd, SearchStart, emit
 from ..flow import Call, Flow, Gather, Share, SharedAnswer
-from ..layers._identity import Identity, describe_query, digest
+from ..layers._identity import Identity, describe_page, describe_query, digest
 from ..layers._layer import address, batch_size, leaves, parts, read_many, reads_batches
 from ..layers._relax import find_unsupported
 from ..layers._single_flight import free
@@ -169,8 +169,6 @@ class Calls:
         return response.with_notes(note), narrowed
 
     def _ask(self, query: SearchQuery) -> Flow[SearchResponse]:
-        if current_call().memory is None:
-            return (yield from self.provider.search(query))
         return (yield from recall(self.provider, partial(describe_query, query), partial(self.provider.search, query)))
 
     def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
@@ -239,7 +237,7 @@ class Calls:
                 raise ready
             with scope(reads_on=part.offset > 0, choices=current_call().choices._replace(route=find_route(url))):
                 page = yield from recall(
-                    self.reader, partial(_describe_page, target), partial(_fetch, reader, target, ready)
+                    self.reader, partial(describe_page, target), partial(_fetch, reader, target, ready)
                 )
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
@@ -291,7 +289,7 @@ class Calls:
             with suppress(WebSearchError):  # raised again when it is its turn
                 target = strip_fragment(url)
                 self.settings.domains.check(target)
-                if not is_known(self.reader, partial(_describe_page, target)):
+                if not is_known(self.reader, partial(describe_page, target)):
                     targets[url] = target
         if not targets:
             return {}
@@ -344,10 +342,6 @@ def _identify_query(query: SearchQuery | WebSearchError, number: int) -> Hashabl
     """Return what is the same for equal queries; the *number* of one that cannot be compared."""
     described = describe_query(query) if isinstance(query, SearchQuery) else None
     return number if described is None else digest(described)
-
-
-def _describe_page(target: str) -> list[Any]:
-    return ["read", identify(target), *current_call().choices.describe()]
 
 
 def _find_target(url: Any, number: int) -> Hashable:
@@ -421,10 +415,8 @@ def _ask(provider: Provider, key: Hashable, ask: Callable[[], Flow[A]]) -> Flow[
 def is_known(provider: Provider, describe: Callable[[], list[Any] | None]) -> bool:
     """Return whether `recall` would ask nobody."""
     memory = current_call().memory
-    if memory is None or current_call().is_fresh or (key := _make_key(provider, describe)) is None:
-        return False
-    known = memory.find(key)
-    return known is not None and known.answer is not None
+    key = None if memory is None else _make_key(provider, describe)
+    return key is not None and _find(memory, key) is not None
 
 
 def _make_key(provider: Provider, describe: Callable[[], list[Any] | None]) -> Hashable:

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from pydantic import SecretStr
 
 from .._runtime.deadline import time_left, wait_for
-from .._runtime.forks import start_over_after_fork
+from .._runtime.forks import Restartable
 from .._runtime.threads import submit
 from ..errors import ConfigurationError, MissingKey, TimedOut, WebSearchError
 from ._environ import is_loop_running, read_variable
@@ -335,16 +335,12 @@ class _Keyring(_Source):
         return _check_key_for(owner, key, str(self))
 
 
-class Keyrings:
+class Keyrings(Restartable):
     """Read keys from keyrings of the system, and keep each for a minute.
 
     A keyring may ask its user for a password first, and a backend is code of somebody else: it is called in a thread,
     one place at a time, and what it raises is named but not quoted, since the text may hold a key.
     """
-
-    def __init__(self) -> None:
-        self.start_over()
-        start_over_after_fork(self)
 
     def start_over(self) -> None:
         """Forget everything: a forked process does not have the threads that read."""

@@ -18,7 +18,6 @@ from .._runtime.clock import now
 from .._runtime.owners import UnsafeFile
 from .._runtime.scope import Deadline, current_call, scope
 from .._text.quantity import quantity
-from .._text.urls import identify
 from ..errors import (
     BadResponse,
     Blocked,
@@ -41,7 +40,7 @@ from ._caching.entries import VERSION, Entry, decode, encode
 from ._caching.http import NotModified, Watch
 from ._caching.redis import SCHEMES, RedisBackend
 from ._caching.sqlite import NotACacheError, SQLiteBackend
-from ._identity import Identity, describe_provider, describe_query, digest
+from ._identity import Identity, describe_page, describe_provider, describe_query, digest
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves, read_each, reads_batches
 from ._single_flight import free, name_page
 
@@ -151,7 +150,7 @@ class _CacheProvider(ProviderWrapper[Cache]):
         ask = partial(super().read, url)
         if not self._is_remote:
             return (yield from ask())
-        return name_page(url, (yield from self._keep(self._page_key(url), Page, ask)))
+        return name_page(url, (yield from self._keep(self._key(describe_page(url)), Page, ask)))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, in one request for those that were not read earlier."""
@@ -159,7 +158,7 @@ class _CacheProvider(ProviderWrapper[Cache]):
             return (yield from super().read_many(urls))
         if not reads_batches(self.inner):
             return (yield from read_each(self, urls))
-        keys = [self._page_key(url) for url in urls]
+        keys = [self._key(describe_page(url)) for url in urls]
         entries: list[Entry | None] = yield from self._load(Page, *keys)
         fresh = {url: entry for url, entry in zip(urls, entries, strict=True) if entry and self._is_fresh(entry)}
         others = [url for url in urls if url not in fresh]
@@ -271,9 +270,6 @@ class _CacheProvider(ProviderWrapper[Cache]):
 
     def _may_stand_in(self, entry: Entry | None) -> bool:
         return entry is not None and not entry.is_brief and entry.age < sum(self._find_bounds(entry))
-
-    def _page_key(self, url: str) -> str:
-        return self._key(["read", identify(url), *current_call().choices.describe()])
 
     def _key(self, what: Sequence[Any]) -> str:
         caller = self._identity.caller()

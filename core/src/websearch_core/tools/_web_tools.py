@@ -19,7 +19,7 @@ from ..errors import BudgetExceeded, ConfigurationError, InvalidOption, UnsafeUR
 from ..layers import charge_to
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
 from ..provenance import Ledger, Provenance
-from ..provenance._memory import Memory
+from ..provenance._memory import Memory, Recall
 from ..tokens import estimate_tokens
 from ._arguments import Arguments, PageArguments, SearchArguments
 from ._fixed import FixedOptions, SearchDefaults, check_search_options
@@ -252,7 +252,7 @@ class WebTools:
             choices = Choices(**{name: value for name, value in read.items() if name in Choices._fields})
             # Outside of any conversation, only the parts of a page belong together.
             is_part = page is not None and bool(page.offset or page.query or page.find or page.outline)
-            memory = self._memory.of(run.conversation, gives=is_part or run.conversation is not None)
+            memory = Recall(self._memory, run.conversation, is_part or run.conversation is not None)
             with scope(choices=choices, memory=memory, patience=Patience(_PATIENCE)):
                 yield web, fixed
 
