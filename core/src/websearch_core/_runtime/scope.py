@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
@@ -127,13 +127,11 @@ class ByRun(Generic[T]):
 
     def find(self, run: object) -> T:
         """Return what belongs to *run*."""
-        try:
-            ref(run)
-        except TypeError:
-            is_name = True
-        else:
-            is_name = isinstance(run, str)
-        known: Any = self.by_name if is_name else self.by_object
+        known: Any = self.by_name
+        if not isinstance(run, str):
+            with suppress(TypeError):  # a name, such as a number, cannot be referred to weakly
+                ref(run)
+                known = self.by_object
         found: T = known.pop(run) if run in known else self._make()
         known[run] = found  # at the end: the names used least recently come first
         while len(self.by_name) > _MAX_RUNS:

@@ -376,7 +376,7 @@ def recall(provider: Provider, describe: Callable[[], list[Any] | None], ask: Ca
     if not memory.gives:
         return (yield from _ask(provider, key, ask))
     what = memory.conversation, key, current_call().is_fresh
-    shared: SharedAnswer = yield Share(memory.flights, what, partial(_ask, provider, key, ask))
+    shared: SharedAnswer = yield Share(memory.memory.flights, what, partial(_ask, provider, key, ask))
     if shared.is_first:
         return cast("A", shared.value)
     emit(CallShared(provider=shared.value.provider or provider.name))

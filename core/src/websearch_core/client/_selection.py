@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ._signature import Choice
 
 _log = logging.getLogger(__name__)
+_log_once = cache(_log.log)
 
 AUTOMATIC = (
     "tavily", "brave", "searxng", "exa", "perplexity", "linkup", "parallel", "you", "firecrawl", "kagi", "serper",
@@ -354,8 +355,3 @@ class Rendering:
             if callable(find := getattr(leaf, "problem", None)) and (problem := find()):
                 raise ConfigurationError(problem)
         return self._browser
-
-
-@cache
-def _log_once(level: int, message: str) -> None:
-    _log.log(level, message)

@@ -44,8 +44,7 @@ def answer_each(flow: Flow[T], answer: Callable[[Effect], Flow[Any]]) -> Flow[T]
             else:
                 effect = flow.send(got)
     except StopIteration as stop:
-        result: T = stop.value
-        return result
+        return stop.value  # type: ignore[no-any-return]
     finally:
         flow.close()
 

@@ -37,7 +37,6 @@ from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves, parts, 
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
 _USER_AGENT = "websearch-core"
-_FORBIDDEN = "the site's robots.txt asks programs not to read this page"
 _DAY = 86_400.0  # seconds; RFC 9309, 2.4: no longer than 24 hours
 _MAX_DELAY = 30.0  # seconds
 _MAX_BYTES = 500 * 1024  # of one file; RFC 9309, 2.5
@@ -120,7 +119,7 @@ class RobotsFiles:
         is_prompt = rules.size <= _PROMPT
         allowed: bool = rules.allows(url) if is_prompt else (yield AuxiliaryCall(rules.allows, url))
         if not allowed:
-            raise DisallowedByRobots(_FORBIDDEN)
+            raise DisallowedByRobots("the site's robots.txt asks programs not to read this page")
         return rules.crawl_delay
 
     def find(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[Rules]:

@@ -137,12 +137,7 @@ class Recall(NamedTuple):
 
     memory: Memory
     conversation: Hashable
-    gives: bool  # else it only keeps
-
-    @property
-    def flights(self) -> Flights:
-        """Return where calls under way look for the same call."""
-        return self.memory.flights
+    gives: bool = True  # else it only keeps
 
     def find(self, key: Hashable) -> Kept | None:
         """Return what is kept under *key*."""

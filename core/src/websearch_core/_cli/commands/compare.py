@@ -51,8 +51,7 @@ def compare(
         for name in given.keys() - {*searchers, *readings}:
             raise ConfigurationError(f"--option: {name} is not compared; add it to --providers or --readers")
         settings = Settings.load(providers=given)
-        pairs = product(searchers, readings)
-        variants = [Variant(*pair, limit, read_top, max_tokens, settings) for pair in pairs]
+        variants = [Variant(*pair, limit, read_top, max_tokens, settings) for pair in product(searchers, readings)]
         ids = [variant.identify(question) for variant, question in product(variants, questions)]
         with Rows(output or os.devnull, "asked") as kept, show_progress("Comparing", len(ids)) as step:
             rows = find_known(kept, ids)
