@@ -17,7 +17,7 @@ from ..errors import ConfigurationError
 from ..events import CacheHit, Charge, Event, listen
 from ..layers._identity import digest
 from ..models import describe_problems
-from ..reading._excerpt.find import Folded
+from ..reading import Folded
 from ..tokens import estimate_tokens
 from ..tools import Run, WebTools, as_error
 from .rows import Rows

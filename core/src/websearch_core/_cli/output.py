@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .._text.choices import Format
-from .._text.escaping import join_lines
+from .._text.escaping import escape_json, escape_line, join_lines, strip_controls
 from ..errors import DisallowedByRobots, ServiceError, UnsafeURL, WebSearchError
 
 if TYPE_CHECKING:
@@ -23,10 +22,6 @@ EXIT_CODES = """Exit codes: 0 done (even if nothing was found); 1 a service or t
 configuration; 3 the URL may not be opened; 130 interrupted; 143 ended by SIGTERM."""
 
 _PROGRESS_STEP = 100  # pages between two lines of progress if stderr is not a terminal
-# Characters that would control a terminal, or change the direction of the text that follows.
-_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_IN_JSON = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def print_response(response: SearchResponse, form: Format) -> None:
@@ -134,21 +129,6 @@ def print_row(name: str, text: str, width: int, style: str = "bold") -> None:
         show_row(escape_line(name), escape_line(text), width, style)
     else:
         print_line(f"{name.ljust(width)}  {text}")
-
-
-def strip_controls(text: str) -> str:
-    """Remove the characters of *text* that would control a terminal; ends of lines and tabs stay."""
-    return _TERMINAL.sub("", text)
-
-
-def escape_line(text: str) -> str:
-    """Escape the characters of *text* that would end the line, control a terminal or change the direction."""
-    return _LINE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-def escape_json(text: str) -> str:
-    """Escape the characters of a JSON *text* that would control a terminal, and lone surrogates."""
-    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def exit_code(error: type[WebSearchError]) -> int:

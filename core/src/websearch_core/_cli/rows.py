@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, Self
 import typer
 
 from .._runtime.threads import in_thread
+from .._text.escaping import escape_json, escape_line
 from .._text.quantity import quantity
 from .._text.urls import identify
 from ..errors import (
@@ -35,7 +36,7 @@ from ..errors import (
 )
 from ..models import Page, SearchResponse
 from ..render import row_as_json
-from .output import escape_json, escape_line, exit_code, show_progress
+from .output import exit_code, show_progress
 
 _FOR_ALL = (AuthenticationError, BudgetExceeded, ConfigurationError, QuotaExhausted)  # the other items fail, too
 _INDEX = "index.jsonl"  # in a folder: the rows, whose texts stand in files of their own
