@@ -149,7 +149,7 @@ class Calls:
         A filter that only the policy asks for, and that the provider does not support, is not an error: results that
         are outside it are left out here anyway. The response says so.
         """
-        narrowed = query
+        narrowed, searcher = query, self.provider
         if self.settings.allowed_domains or self.settings.blocked_domains:
             inside = self.settings.domains.narrow(query.allowed_domains, query.blocked_domains)
             if inside is None:
@@ -157,19 +157,19 @@ class Calls:
             filters = {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
             narrowed = SearchQuery(**{**dict(query), **filters})
         try:
-            return (yield from self._ask(narrowed)), narrowed
+            return (
+                yield from recall(searcher, partial(describe_query, narrowed), partial(searcher.search, narrowed))
+            ), narrowed
         except (UnsupportedOption, AllProvidersFailed) as error:
             unsupported = {option for cause in find_unsupported(error) for option in cause.options}
             added = sorted(unsupported & (narrowed.requested() - query.requested()))
             if not added:
                 raise
-            response = yield from self._ask(narrowed.without(*added))
+            fewer = narrowed.without(*added)
+            response = yield from recall(searcher, partial(describe_query, fewer), partial(searcher.search, fewer))
         options = ", ".join(added)
         note = f"{self.provider.name} does not support {options}: results outside the domain policy are left out here"
         return response.with_notes(note), narrowed
-
-    def _ask(self, query: SearchQuery) -> Flow[SearchResponse]:
-        return (yield from recall(self.provider, partial(describe_query, query), partial(self.provider.search, query)))
 
     def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
         top = response.results[:read_top]

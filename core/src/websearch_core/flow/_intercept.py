@@ -3,46 +3,40 @@
 from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from . import Call, Effect, Flow, Gather, Hedge, Request, Share
+from . import Call, Flow, Gather, Hedge, Request, Share
 
 T = TypeVar("T")
-Perform: TypeAlias = Callable[[Request | Call], Flow[Any]]
+Perform: TypeAlias = Callable[[Any], Flow[Any]]
 
 
-def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
-    """Run *flow*, and answer each `Request` and `Call` with *perform*, also in a `Gather`, `Share` or `Hedge`.
+def intercept(flow: Flow[T], perform: Perform, kinds: tuple[type[Any], ...] = (Request, Call)) -> Flow[T]:
+    """Run *flow*, and answer each effect of these *kinds* with *perform*, also in a `Gather`, `Share` or `Hedge`.
 
     *perform* returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
     """
-
-    def pass_on(effect: Effect) -> Flow[Any]:
-        match effect:
-            case Request() | Call():
-                return (yield from perform(effect))
-            case Gather(flows, limit):
-                return (yield Gather([intercept(one, perform) for one in flows], limit))
-            case Share() | Hedge():
-                return (yield effect.wrap(lambda one: intercept(one, perform)))
-        return (yield effect)
-
-    return answer_each(flow, pass_on)
-
-
-def answer_each(flow: Flow[T], answer: Callable[[Effect], Flow[Any]]) -> Flow[T]:
-    """Run *flow*, and answer each of its effects with what the flow returns that *answer* makes of it."""
     if not isinstance(flow, Generator):  # the driver says what is wrong with it
         return (yield from flow)
+    again = partial(intercept, perform=perform, kinds=kinds)
     try:
         effect = next(flow)
         while True:
             try:
-                got = yield from answer(effect)
+                match effect:
+                    case _ if isinstance(effect, kinds):
+                        answer = yield from perform(effect)
+                    case Gather(flows, limit):
+                        answer = yield Gather([again(one) for one in flows], limit)
+                    case Share() | Hedge():
+                        answer = yield effect.wrap(again)
+                    case _:
+                        answer = yield effect
             except Exception as error:  # noqa: BLE001 - raised again, inside the flow
                 effect = flow.throw(error)
             else:
-                effect = flow.send(got)
+                effect = flow.send(answer)
     except StopIteration as stop:
         return stop.value  # type: ignore[no-any-return]
     finally:

@@ -73,7 +73,7 @@ class Ledger:
         self.mode = mode
         self._named = {_make_key(url): _see(url, links=True) for url in named}
         self._seen: Conversations[dict[str, _Seen]] = Conversations()
-        self._numbers: Conversations[Numbers] = Conversations()
+        self._numbers: Conversations[_Numbers] = Conversations()
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -185,9 +185,9 @@ class Ledger:
         with self._lock:
             return self._numbers_of(conversation, known).sources()
 
-    def _numbers_of(self, conversation: Hashable, known: Iterable[Mapping[str, Any]]) -> Numbers:
+    def _numbers_of(self, conversation: Hashable, known: Iterable[Mapping[str, Any]]) -> _Numbers:
         before = self._numbers.get(conversation)
-        numbers = before or Numbers()
+        numbers = before or _Numbers()
         self._numbers.keep(conversation, numbers)
         adopted = numbers.restore(known)
         numbers.is_restored = numbers.is_restored or (before is None and bool(adopted))
@@ -272,7 +272,7 @@ class _Numbered(NamedTuple):
     page: str  # what `find_page` returns for it
 
 
-class Numbers:
+class _Numbers:
     """The numbers of one conversation. Not safe for threads on its own: `Ledger` has the lock.
 
     A page keeps its number in every later search and when it is opened. A number is never given to another page, even

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from ..errors import WebSearchError
 from ..flow import Call, Effect, Flow, Hedge, Request, Response, Share, SharedAnswer, Sleep
-from ..flow._intercept import answer_each
+from ..flow._intercept import intercept
 from ..flow._redaction import redact_response
 
 _T = TypeVar("_T")
@@ -67,17 +67,15 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
 def _run_shared(flow: Flow[_T]) -> Flow[_T]:
     """Run what *flow* shares or hedges as a part of it: nobody else is there, and nothing is late."""
 
-    def answer(effect: Effect) -> Flow[Any]:
+    def answer(effect: Share | Hedge) -> Flow[Any]:
         if isinstance(effect, Share):
             return SharedAnswer((yield from _run_shared(effect.make())), is_first=True)
-        if isinstance(effect, Hedge):
-            try:
-                return (yield from _run_shared(effect.first)), None
-            except WebSearchError as failure:
-                return failure, None
-        return (yield effect)
+        try:
+            return (yield from _run_shared(effect.first)), None
+        except WebSearchError as failure:
+            return failure, None
 
-    return answer_each(flow, answer)
+    return intercept(flow, answer, (Share, Hedge))
 
 
 def reply(body: object = b"", status: int = 200, **headers: str) -> Response:
