@@ -21,7 +21,7 @@ from websearch_core.flow import Flow, Request, Response, run
 from websearch_core.provider._declare import field_notes, is_secret
 from websearch_core.providers import provider_class
 from websearch_core.testing import SECRET
-from websearch_core.testing._robust import MISSING, drive, with_value
+from websearch_core.testing._contract import MISSING, drive, with_value
 
 Outcome = SearchResponse | Page | WebSearchError
 _QUERY = "tides"

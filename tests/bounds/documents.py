@@ -11,7 +11,7 @@ from tests.bounds.units import repeat
 from websearch_core import Page, WebSearchError
 from websearch_core.citations import check_citations
 from websearch_core.flow import Response
-from websearch_core.layers._robots_files import Rules
+from websearch_core.layers._robots import Rules
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import Excerpt, find_transcripts
 from websearch_core.testing import play

@@ -47,7 +47,7 @@ INSIDE = {
     ("websearch_core._cli.comparison", "f'(?<!"): r"(?<!\w)45\ metres(?!\w)",
     ("websearch_core._cli.comparison", "pattern"): r"live for (?:12|twelve) hours",  # of the user
     ("websearch_core.flow._redaction", "f'(?:{first})'"): r"(?:k|%6b)(?>e|%65)(?>y|%79)",
-    ("websearch_core.settings._formats", "f'(?<!"): r'(?<!\\)"(?:[\w.]*\.)?key\s*:',
+    ("websearch_core.settings._sources", "f'(?<!"): r'(?<!\\)"(?:[\w.]*\.)?key\s*:',
     ("websearch_core.layers._caching.http", "pattern"): r"max-age\s*=\s*\"?([0-9]{1,9})",
     ("websearch_core.provider._http", "f'(?<!"): r'(?<!\S)([\-][^\s\"]*)',
     ("websearch_core.reading._documents.feed", "f'<{prefix}"): r"<(loc|lastmod)(?=[\s>])[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})",

@@ -8,7 +8,7 @@ import pytest
 from tests.browser.site.kinds import FILES, KINDS, WALLS
 from tests.browser.site.server import serve
 from websearch_core import WebSearch
-from websearch_core._browser import explore, settle
+from websearch_core._browser import settle, snapshot
 from websearch_core._browser.find import find_browser
 from websearch_core._browser.host import host
 from websearch_core.errors import ConfigurationError, NeedsBrowser, WebSearchError
@@ -52,7 +52,7 @@ def rendered(origin):
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_ANSWER", "_GRANT", "_BUSY", "_STILL", "_STILL_WAITING", "_PATIENT"):
             patch.setattr(settle, name, 4 * getattr(settle, name))
-        patch.setattr(explore, "_MAX_SECONDS", 20.0)
+        patch.setattr(snapshot, "_MAX_SECONDS", 20.0)
         pages = read(origin, "browser", [*kinds, *(f"/walls/{name}" for name in WALLS)])
     yield dict(zip([*KINDS, *WALLS], pages, strict=True))
     host.end()

@@ -53,6 +53,7 @@ def test_each_query_is_a_row_with_what_was_found(web):
     assert found["urls"] == [[KELP], None, []]
     assert [row["title"] for row in json.loads(found["results"][0])] == ["Kelp"]
     assert found["code"] == [None, "rate_limited", None]
+    assert found["message"][0] is None
     assert found["message"][1]
 
 

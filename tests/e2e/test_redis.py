@@ -15,7 +15,7 @@ from tests.waiting import wait_until
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError
 from websearch_core.layers import Cache
-from websearch_core.layers._caching import store
+from websearch_core.layers import _cache as store
 from websearch_core.testing import FakeWeb
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]

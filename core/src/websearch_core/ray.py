@@ -26,18 +26,17 @@ The package needs ``pip install 'websearch-core[ray]'``; this module was compare
 from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from typing import Any, Unpack
 
 from ._text.urls import find_host
 from .client import WebSearch, WebSearchOptions
 from .errors import ConfigurationError, WebSearchError
-from .models import Page
-from .render import page_as_json, search_as_json
+from .models import Page, SearchResponse
+from .render import row_as_json
 
 __all__ = ["ReadPages", "SearchQueries", "partition_by_host"]
 
-_OF_PAGE = ("final_url", "title", "content", "published", "fetched_at", "provider")
+_OF_PAGE = ("final_url", "title", "content", "published", "fetched_at", "provider", "hash")
 _HOST = "host"
 
 
@@ -77,7 +76,7 @@ class ReadPages:
             in_order=True,
             give_up_after=self._give_up_after,
         )
-        return _extend(batch, (*_OF_PAGE, "hash"), (_describe_page(answer) for _, answer in answers))
+        return _extend(batch, _OF_PAGE, answers)
 
 
 class SearchQueries:
@@ -102,7 +101,7 @@ class SearchQueries:
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """Return the batch, as columns by name, with what was found."""
         answers = self._web.iter_search(_list(batch, self._column), concurrency=self._concurrency, in_order=True)
-        return _extend(batch, ("urls", "results", "answer", "provider"), (_describe_found(one) for _, one in answers))
+        return _extend(batch, ("urls", "results", "answer", "provider"), answers)
 
 
 def partition_by_host(dataset: Any, blocks: int, *, column: str = "url") -> Any:
@@ -128,26 +127,16 @@ def _list(batch: Mapping[str, Any], column: str) -> list[Any]:
     return list(batch[column])
 
 
-def _extend(batch: Mapping[str, Any], names: Iterable[str], rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    every = list(rows)
-    return {**batch, **{name: [row.get(name) for row in every] for name in (*names, "code", "message")}}
+def _extend(batch: Mapping[str, Any], names: Iterable[str], answers: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    rows = [_describe(answer) for _, answer in answers]
+    return {**batch, **{name: [row.get(name) for row in rows] for name in (*names, "code", "message")}}
 
 
-def _describe_page(answer: Page | WebSearchError) -> dict[str, Any]:
+def _describe(answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
     if isinstance(answer, WebSearchError):
-        return _describe_error(answer)
-    page = page_as_json(answer)
-    text = answer.content.encode("utf-8", "backslashreplace")
-    return {**{name: page[name] for name in _OF_PAGE}, "hash": sha256(text).hexdigest()}
-
-
-def _describe_found(answer: Any) -> dict[str, Any]:
-    if isinstance(answer, WebSearchError):
-        return _describe_error(answer)
-    found = search_as_json(answer)
-    urls = [result.url for result in answer.results]
-    return {**found, "urls": urls, "results": json.dumps(found["results"], ensure_ascii=False)}
-
-
-def _describe_error(error: WebSearchError) -> dict[str, Any]:
-    return {"code": error.code, "message": error.message}
+        return {"code": answer.code, "message": answer.message}
+    row = row_as_json(answer)
+    if isinstance(answer, SearchResponse):
+        row |= {"urls": [result.url for result in answer.results], "message": None}  # which is of errors alone here
+        row["results"] = json.dumps(row["results"], ensure_ascii=False)
+    return row

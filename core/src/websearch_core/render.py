@@ -9,9 +9,10 @@ import json
 import re
 import secrets
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from hashlib import sha256
 from textwrap import indent
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from ._runtime.clock import now, say_today
 from ._text.choices import CITATION_INSTRUCTION, Format
 from ._text.escaping import escape_text, join_lines
 from ._text.invisible import strip_invisible
-from ._text.page_data import describe_data, list_items
+from ._text.quantity import quantity
 from .citations import link_citations
 from .errors import WebSearchError
 from .models import Page, PageData, SearchResponse, SearchResult
@@ -28,8 +29,8 @@ from .tokens import TokenCounter, estimate_tokens
 __all__ = [
     "CITATION_INSTRUCTION", "Format", "cut_results", "error_as_json", "fenced", "find_error_code", "link_citations",
     "list_images", "page_as_json", "page_body", "page_for_model", "page_metadata", "render_error", "render_page",
-    "render_result", "render_search", "result_metadata", "search_as_json", "search_for_model", "shorten_snippet",
-    "summary_line",
+    "render_result", "render_search", "result_metadata", "row_as_json", "search_as_json", "search_for_model",
+    "shorten_snippet", "summary_line",
 ]  # fmt: skip
 
 _PAGE_FACTS = (
@@ -46,6 +47,8 @@ _MAX_PARTS = 400  # characters of their names
 _MAX_IMAGES = 10  # in a text; the JSON has all of them
 _FAILURE = re.compile(r"(?:Encountered error: )?ERROR \[(\w+)\]")  # LlamaIndex's call_tool puts two words before it
 _MAX_SNIPPET = 1_000  # characters of one snippet in the text for a model; the JSON has all of it
+_AFTER = 600  # characters between the name of a thing and its price, the target of its link included
+_BEFORE = 200
 
 
 def render_search(response: SearchResponse, form: Format = "text", *, max_snippet_chars: int | None = None) -> str:
@@ -93,8 +96,8 @@ def page_body(
         return max_tokens is None or taken + count(text) <= max_tokens
 
     is_start = not (page.offset or page.passages)
-    items = list_items(page.data, page.content, fits) if is_start else ""
-    return "\n\n".join(filter(None, [describe_data(page.data), page.content, items]))
+    items = _list_items(page.data, page.content, fits) if is_start else ""
+    return "\n\n".join(filter(None, [_describe_data(page.data), page.content, items]))
 
 
 def search_as_json(response: SearchResponse) -> dict[str, Any]:
@@ -180,6 +183,20 @@ def error_as_json(error: WebSearchError) -> dict[str, Any]:
             **({"detail": detail} if detail else {}),
         },
     }
+
+
+def row_as_json(answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
+    """Return the answer to one item of a list as plain data, such as those of `WebSearch.iter_read`.
+
+    Returns:
+        The data of `page_as_json`, `search_as_json` or `error_as_json`; and unless it is an error, ``hash``: SHA-256 of
+        the text of the page, or of what was found, which is the same while that is.
+    """
+    if isinstance(answer, WebSearchError):
+        return error_as_json(answer)
+    data = page_as_json(answer) if isinstance(answer, Page) else search_as_json(answer)
+    text = answer.content if isinstance(answer, Page) else json.dumps([data["answer"], data["results"]])
+    return {**data, "hash": sha256(text.encode("utf-8", "backslashreplace")).hexdigest()}
 
 
 def render_error(error: WebSearchError, form: str = "text") -> str:
@@ -488,3 +505,70 @@ def _describe_no_results(response: SearchResponse) -> str:
 def _end_sentence(text: str) -> str:
     line = join_lines(text)
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
+
+
+def _describe_data(data: Any) -> str:
+    """Return one line about a `PageData`; empty if it is of no kind."""
+    if data is None or data.kind is None:
+        return ""
+    facts: list[str] = []
+    if data.kind == "list":
+        total = f" of {data.count:,}" if data.count and data.count > len(data.items) else ""
+        facts += [f"{len(data.items)}{total} items", f"next page: {data.next_url}" if data.next_url else ""]
+    elif data.kind == "question":
+        facts += [data.name, quantity(len(data.answers), "stated answer")]
+    else:
+        when = " to ".join(filter(None, [data.start, data.end]))
+        rated = data.rating is not None and f"rated {data.rating:.3g} of {data.best_rating:g}"
+        by = f" by {data.ratings:,}" if data.ratings else ""
+        facts += [data.name, when, data.place or "", _describe_price(data), data.availability or ""]
+        facts += [f"brand {data.brand}" if data.brand else "", f"{rated}{by}" if rated else ""]
+    return f"{data.kind.capitalize()}: {'; '.join(filter(None, facts))}"
+
+
+def _describe_price(data: Any) -> str:
+    if data.unclear_prices:
+        return f"price unclear: {data.unclear_prices[0]} by its data, {', '.join(data.unclear_prices[1:])} shown"
+    if data.price is None:
+        return ""
+    currency = f" {data.currency}" if data.currency else ""
+    highest = f" to {_group(data.high_price)}" if data.high_price else ""
+    before = f" (list price {_group(data.list_price)}{currency})" if data.list_price else ""
+    return f"{_group(data.price)}{highest}{currency}{before}"
+
+
+def _group(number: str) -> str:
+    """Return a number with separators between its thousands."""
+    whole, point, cents = number.partition(".")
+    return f"{int(whole):,}{point}{cents}" if whole.isdecimal() else number
+
+
+def _list_items(data: Any, content: str, fits: Callable[[str], bool]) -> str:
+    """Return the things of a grid that *content* lacks, one a line: all with their links, all without, or the first.
+
+    *fits* returns whether a text may be shown after the content.
+    """
+    items = [item for item in data.items if not _is_shown(item, content)] if data else []
+    if not items:
+        return ""
+    linked = _write_items(items, len(items), linked=True)
+    if fits(linked):
+        return linked
+    number = bisect_left(range(1, len(items) + 1), 1, key=lambda most: not fits(_write_items(items, most)))
+    return _write_items(items, number) if number else ""
+
+
+def _write_items(items: Sequence[Any], most: int, *, linked: bool = False) -> str:
+    lines = ["Items that the page shows:"]
+    for item in items[:most]:
+        before = f" (was {item.list_price})" if item.list_price else ""
+        price = f": {item.price}{before}" if item.price else ""
+        lines.append(f"- {item.name}{price}{f' — {item.url}' if linked and item.url else ''}")
+    return "\n".join([*lines, *([f"- and {len(items) - most} more"] if most < len(items) else [])])
+
+
+def _is_shown(item: Any, content: str) -> bool:
+    """Return whether a text has the name of a thing, and its price near it."""
+    place = content.find(item.name)
+    around = content[max(0, place - _BEFORE) : place + len(item.name) + _AFTER]
+    return place >= 0 and (item.price or "") in around

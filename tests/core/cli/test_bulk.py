@@ -108,6 +108,44 @@ def test_a_list_may_come_from_a_pipe_and_go_to_one(websearch, sea):
     assert done.exit_code == 3
 
 
+@pytest.mark.parametrize("place", ["-", "urls.txt"])
+def test_a_list_may_come_from_windows_and_hold_anything(websearch, sea, home, place):
+    lines = b"\xef\xbb\xbf%s/1\r\n# a comment\r\n\xff\xfe\x00\r\n%s/2" % (sea.url.encode(), sea.url.encode())
+    (home / "urls.txt").write_bytes(lines)
+    done = websearch("read", "-i", place, "-o", "pages.jsonl", input=lines)
+    rows = {row["url"]: row["status"] for row in rows_of(home / "pages.jsonl")}
+
+    assert done.exit_code == 3
+    assert rows == {f"{sea.url}/1": "success", f"{sea.url}/2": "success", "\ufffd\ufffd\0": "error"}
+
+
+def test_a_list_of_nothing_has_no_rows(websearch, home):
+    (home / "urls.txt").write_text("\n# none yet\n")
+    done = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
+
+    assert done.exit_code == 0
+    assert "pages.jsonl: 0 rows after" in done.stderr
+    assert rows_of(home / "pages.jsonl") == []
+
+
+def test_a_list_is_not_its_own_output(websearch, sea, home):
+    websearch("read", f"{sea.url}/1", "-o", "pages.jsonl")
+    before = (home / "pages.jsonl").read_bytes()
+    done = websearch("read", "-i", "./pages.jsonl", "-o", "pages.jsonl")
+
+    assert done.exit_code == 2
+    assert "this is the list itself" in done.stderr
+    assert (home / "pages.jsonl").read_bytes() == before
+
+
+def test_urls_alone_are_printed_and_not_written(websearch, sea, home):
+    done = websearch("crawl", sea.url, "--list", "-o", "urls.txt")
+
+    assert done.exit_code == 2
+    assert "write > FILE" in done.stderr
+    assert not (home / "urls.txt").exists()
+
+
 def test_arguments_may_be_the_list_and_pages_are_whole(websearch, sea, home):
     sea.texts["/1"] = "Long words of the sea. " * 2000
     done = websearch("read", f"{sea.url}/1", "-o", "pages/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import json
+import os
 
 import pytest
 import typer.testing
@@ -138,11 +139,29 @@ def test_a_wrong_question_is_named(compare, line, problem):
 
 def test_files_that_cannot_be_used_are_refused(compare, tmp_path):
     assert compare("-p", "brave", file=tmp_path / "none.jsonl").exit_code == 2
-    compare.rows.write_text('{"id": "x"}\n')
-    result = compare("-p", "brave", "-o", compare.rows)
-    assert result.exit_code == 2
-    assert "name another file" in result.stderr
-    assert compare.rows.read_text() == '{"id": "x"}\n'
+    compare("-p", "brave", "-o", compare.rows)
+    first = compare.rows.read_text().splitlines()[0]
+    for line in ('{"id": "x"}\n', f"{first[: first.index(',')]}}}\n"):  # another file, and a row without the rest
+        compare.rows.write_text(line)
+        result = compare("-p", "brave", "-o", compare.rows)
+        assert result.exit_code == 2
+        assert "name another" in result.stderr
+        assert compare.rows.read_text() == line
+
+
+def test_questions_may_begin_with_a_mark_and_have_lines_of_windows(compare):
+    lines = [json.dumps({"question": "how tall is\u2028kelp", "answer": "Tall."}, ensure_ascii=False), "", ""]
+    compare.questions.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
+
+    assert json.loads(compare("-p", "brave", "-f", "json").stdout)[0]["found"] == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")  # noqa: PTH110
+def test_a_full_disk_ends_it(compare):
+    result = compare("-p", "brave", "-o", "/dev/full")
+
+    assert result.exit_code == 1
+    assert "No space left" in result.stderr
 
 
 def test_an_option_of_what_is_not_compared_is_refused(compare):
@@ -169,6 +188,7 @@ def test_notes_and_the_date_are_not_answers(compare, webs):
         ("Orleans", "in [Orléans](https://x.example/)", True),
         ("x.example", "in [Orléans](https://x.example/)", False),
         ("$1,149.95", "for $1,149.95.", True),
+        ("kelp's", "the kelp\u2019s blades", True),
     ],
 )
 def test_answers_are_whole_words_as_people_see_them(answer, text, is_there):

@@ -285,6 +285,30 @@ def test_its_output_may_be_closed(local, home, arguments):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_its_input_may_be_closed(home):
+    words = [*PROGRAM, "read", "-i", "-", "-o", str(home / "pages.jsonl")]
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *words], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert "0 rows" in done.stderr
+
+
+def test_an_error_that_names_the_browser_is_not_logged_as_well():
+    program = """
+import logging, sys
+sys.argv = ["websearch", "--help"]
+from websearch_core._cli import main
+try:
+    main()
+except SystemExit:
+    from websearch_core.client import _selection
+    print(_selection._log.isEnabledFor(logging.WARNING), _selection._log.isEnabledFor(logging.ERROR))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "False True"
+
+
 def test_every_module_of_commands_is_a_command():
     modules = {module.name for module in pkgutil.iter_modules(commands.__path__)}
 

@@ -63,8 +63,19 @@ def test_a_half_written_last_line_is_cut_off(tmp_path, cut):
     assert path.read_bytes() == whole
 
 
+TEXTS = [
+    "my notes",
+    "a\nb\n",
+    '{"id": 1}\n',
+    '{"url": "https://sea.example/"}\nnotes\n',
+    '{"url": \n',
+    '{"url": 1}\n',
+    f'{{"url": {"[" * 100_000}\n',
+]
+
+
 def test_a_file_of_something_else_is_left_alone(tmp_path):
-    for number, text in enumerate(["my notes", "a\nb\n", '{"id": 1}\n', '{"url": "https://sea.example/"}\nnotes\n']):
+    for number, text in enumerate(TEXTS):
         path = tmp_path / f"{number}.txt"
         path.write_text(text)
         with pytest.raises(ConfigurationError, match="not a row of this command"):

@@ -50,7 +50,7 @@ def clock(monkeypatch):
 
     def make(seconds=0.0):
         simulation = Simulation(seconds, lambda effect: effect() if isinstance(effect, Call) else reply())
-        for place in ("time", "websearch_core.layers._pace", "websearch_core.flow._lanes"):
+        for place in ("time", "websearch_core.layers._pace", "websearch_core.client._stream"):
             monkeypatch.setattr(f"{place}.monotonic", simulation.monotonic)
         return simulation
 

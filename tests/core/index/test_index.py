@@ -554,7 +554,7 @@ def test_a_folder_that_is_not_there_is_a_configuration_error(index, tmp_path):
 
 
 def test_pipes_and_large_files_are_skipped(index, tmp_path, monkeypatch):
-    monkeypatch.setattr("websearch_core.index._folder._MAX_BYTES", 2**20)
+    monkeypatch.setattr("websearch_core.index._store._MAX_BYTES", 2**20)
     place = tmp_path / "docs"
     place.mkdir()
     os.mkfifo(place / "pipe.txt")

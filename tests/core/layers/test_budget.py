@@ -703,7 +703,7 @@ def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttl
     assert len(sent) == 1
     assert spent(file).calls == MILLION
     runs = next(part.runs for part in parts(web.provider) if hasattr(part, "runs"))
-    assert sum(amount.calls for used in runs._by_name.values() for amount in used.values()) == MILLION
+    assert sum(amount.calls for used in runs.used.by_name.values() for amount in used.values()) == MILLION
 
 
 def test_a_call_that_is_cancelled_while_its_cost_is_written_costs_nothing(file, monkeypatch):
@@ -754,7 +754,7 @@ def test_an_answer_of_a_cache_inside_costs_nothing(file, sent):
 
 
 def test_what_all_calls_without_a_run_have_used_is_never_forgotten(monkeypatch):
-    monkeypatch.setattr("websearch_core.layers._usage._MAX_RUNS", 3)
+    monkeypatch.setattr("websearch_core._runtime.scope._MAX_RUNS", 3)
     web = WebSearch(Sea(), budget=Budget(limit="1 call"))
     web.search("kelp")
     for run in range(10):

@@ -32,7 +32,7 @@ from websearch_core.errors import (
 )
 from websearch_core.events import CacheHit
 from websearch_core.layers import Cache, CacheStats, no_cache
-from websearch_core.layers._caching import store
+from websearch_core.layers import _cache as store
 from websearch_core.layers._caching.backend import MemoryBackend
 from websearch_core.layers._caching.entries import Entry, decode, encode
 from websearch_core.models import Page, SearchQuery, SearchResponse, SearchResult

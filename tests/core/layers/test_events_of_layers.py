@@ -77,7 +77,7 @@ def charged(provider):
         provider = inner[0] if isinstance(inner, tuple) else inner
     if provider is None:
         return None
-    return sum(amount.calls for used in provider.runs._by_name.values() for amount in used.values()) / 1_000_000
+    return sum(amount.calls for used in provider.runs.used.by_name.values() for amount in used.values()) / 1_000_000
 
 
 def stacks_with(inside):

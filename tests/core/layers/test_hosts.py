@@ -18,9 +18,9 @@ from tests.waiting import longer_until
 from websearch_core import Timeout, WebSearch
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._text.urls import find_host
+from websearch_core.client._stream import Lanes
 from websearch_core.errors import BadResponse, ConfigurationError, PageNotFound, RateLimited, TimedOut, WebSearchError
 from websearch_core.flow import Call, Gather, Request, Sleep, arun, run
-from websearch_core.flow._lanes import Lanes
 from websearch_core.layers import Cache, Retry, Throttle
 from websearch_core.layers import _throttle as hosts_module
 from websearch_core.models import Page

@@ -21,9 +21,9 @@ from websearch_core.errors import (
 from websearch_core.events import Charge, listen
 from websearch_core.flow import Request, Response, arun, run
 from websearch_core.layers import Budget, Cache, Fallback, Robots, Throttle
-from websearch_core.layers import _robots_files as robots_module
+from websearch_core.layers import _robots as robots_module
 from websearch_core.layers._layer import parts
-from websearch_core.layers._robots_files import Rules
+from websearch_core.layers._robots import Rules
 from websearch_core.models import Page
 from websearch_core.provider import Limits
 from websearch_core.providers.direct import Direct

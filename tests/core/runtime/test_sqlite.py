@@ -270,7 +270,7 @@ from pathlib import Path
 from websearch_core._runtime.sqlite import connect
 from websearch_core.errors import ConfigurationError
 from websearch_core.layers._caching.sqlite import SQLiteBackend
-from websearch_core.layers._caching.store import Store
+from websearch_core.layers._cache import Store
 
 parent = SQLiteBackend(Path(sys.argv[1]), 2**20)
 store = Store(parent)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from websearch_core import WebSearch
-from websearch_core._net.steps import Steps
+from websearch_core._net.sender import Steps
 from websearch_core._runtime import threads as _threads
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._runtime.scope import Caller, current_client, scope

@@ -339,10 +339,10 @@ class TestUses:
         for _ in range(50):
             uses.count(Run())
         gc.collect()
-        assert len(uses._by_object) == 0
+        assert len(uses._counts.by_object) == 0
         for n in range(10_100):
             uses.count(n)
-        assert len(uses._by_name) == 10_000
+        assert len(uses._counts.by_name) == 10_000
 
     def test_parallel_calls_are_all_counted(self):
         uses, refused = Uses(10), []

@@ -26,7 +26,7 @@ from .._net.gate import Gate, Limits, find_own_address
 from .._net.guard import Guard
 from .._net.lookup import FOR_PAGES, Line
 from .._net.proxy import Proxies
-from .._runtime.forks import start_over_after_fork
+from .._runtime.forks import Restartable
 from .._runtime.threads import start_thread
 from ..errors import BadResponse, TooLarge, Unavailable, WebSearchError
 from .launch import Launch, Process
@@ -270,13 +270,12 @@ def is_renderer(pid: int) -> bool:
     return False
 
 
-class Host:
+class Host(Restartable):
     """The thread with the event loop of all browsers."""
 
     def __init__(self) -> None:
         self._browsers: dict[Launch, Browser] = {}
-        self.start_over()
-        start_over_after_fork(self)
+        super().__init__()
 
     def start_over(self) -> None:
         """Begin without a thread and browsers: in a forked process, those that exist belong to the parent."""

@@ -18,6 +18,7 @@ def main() -> None:
     """Run the command line."""
     signal.signal(signal.SIGTERM, _end)
     # A stream that the shell has closed (>&-) is None.
+    sys.stdin = sys.stdin or Path(os.devnull).open()  # noqa: SIM115
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     if sys.argv[1:] == ["--version"]:
@@ -35,7 +36,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack characters of a page
-    logging.getLogger("websearch_core.client._rendering").setLevel(logging.ERROR)  # an error says the same, with a note
+    logging.getLogger("websearch_core.client._selection").setLevel(logging.ERROR)  # an error says the same, with a note
     app()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from .._text.terms import fold
 from .._text.urls import serialize
 from ..errors import ConfigurationError
 from ..events import CacheHit, Charge, Event, listen
 from ..layers._identity import digest
 from ..models import describe_problems
+from ..reading import Folded
 from ..tokens import estimate_tokens
 from ..tools import Run, WebTools, as_error
+from .rows import Rows
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 _Texts = Annotated[tuple[str, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)]
 
 _Z = 1.959964  # of the normal distribution, for 95 %
-_MARKS = re.compile(r"\]\([^()\s]*\)|[*`\\\[]")  # of Markdown, with the targets of links
 
 
 class Question(BaseModel):
@@ -44,7 +44,7 @@ class Question(BaseModel):
     def _check(self) -> Question:
         if not (self.answer or self.pattern or self.url):
             raise ValueError("give an answer, a pattern or a url to look for")
-        if not all(map(_plain, self.answer)):
+        if not all(map(_fold, self.answer)):
             raise ValueError("an answer has nothing to look for")
         for pattern in self.pattern:
             try:
@@ -55,7 +55,8 @@ class Question(BaseModel):
 
     def is_answered(self, text: str, urls: Iterable[str]) -> bool:
         """Return whether a model that sees *text* and *urls* sees the answer; words are compared as `find` does."""
-        found = (re.search(rf"(?<!\w){re.escape(_plain(one))}(?!\w)", _plain(text)) for one in self.answer)
+        seen = _fold(text, seen=True)
+        found = (re.search(rf"(?<!\w){re.escape(_fold(one))}(?!\w)", seen) for one in self.answer)
         return (
             any(found)
             or any(re.search(pattern, text, re.IGNORECASE) for pattern in self.pattern)
@@ -68,7 +69,7 @@ class Row(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    id: str
+    asked: str  # what is the same only for the same question, asked in the same way
     question: str
     variant: str
     found: bool
@@ -122,7 +123,7 @@ def read_questions(path: Path) -> list[Question]:
     """
     questions: list[Question] = []
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
     for number, line in enumerate(lines, 1):
@@ -136,21 +137,20 @@ def read_questions(path: Path) -> list[Question]:
 
 
 async def ask(
-    variants: Sequence[Variant], questions: Sequence[Question], known: Iterable[str], write: Callable[[Row], None]
+    variants: Sequence[Variant], questions: Sequence[Question], rows: dict[str, Row], write: Callable[[Row], None]
 ) -> None:
-    """Ask what is not *known* yet, and *write* a row for each question and variant.
+    """Ask what has no row yet; add one to *rows*, and *write* it, for each question and variant.
 
     Variants are asked at the same time, and the questions of one in turn, so that none waits for itself.
     """
-    known = set(known)
     tools = [variant.open_tools() for variant in variants]  # what is wrong with one is raised before any is asked
 
     async def ask_all(variant: Variant, its: WebTools) -> None:
         for question in questions:
-            if (key := variant.identify(question)) not in known:
-                known.add(key)
+            if (key := variant.identify(question)) not in rows:
                 shown = await _ask(its, question)
-                write(Row(id=key, question=question.question, variant=variant.name, **shown))
+                rows[key] = Row(asked=key, question=question.question, variant=variant.name, **shown)
+                write(rows[key])
 
     await asyncio.gather(*map(ask_all, variants, tools))
 
@@ -173,14 +173,13 @@ async def _ask(tools: WebTools, question: Question) -> dict[str, Any]:
     return {**shown, "usd": sum(one.usd for one in charges), "credits": sum(one.credits for one in charges)}
 
 
-def report(variants: Sequence[Variant], questions: Sequence[Question], rows: Iterable[Row]) -> list[dict[str, Any]]:
+def report(variants: Sequence[Variant], questions: Sequence[Question], rows: Mapping[str, Row]) -> list[dict[str, Any]]:
     """Return the figures of each variant: the same for the same rows, in any order.
 
     The interval of a share is that of Wilson (1927), that of a difference to the first variant the one of Agresti and
     Min (2005), both for 95 %.
     """
-    by_id = {row.id: row for row in rows}
-    answers = [[by_id[variant.identify(question)] for question in questions] for variant in variants]
+    answers = [[rows[variant.identify(question)] for question in questions] for variant in variants]
     figures: list[dict[str, Any]] = []
     for variant, own in zip(variants, answers, strict=True):
         pairs = [(one.found, other.found) for one, other in zip(own, answers[0], strict=True)]
@@ -218,21 +217,14 @@ def difference(only_this: int, only_other: int, of: int) -> list[float]:
     ]
 
 
-def _plain(text: str) -> str:
-    """Return *text* as people compare it: without marks, case, accents and extra spaces."""
-    return " ".join(fold(_MARKS.sub("", text)).split())
+def _fold(text: str, *, seen: bool = False) -> str:
+    """Return *text* as `find` compares it."""
+    return Folded(text, seen=seen).form.strip()
 
 
-def read_rows(path: Path) -> list[Row]:
-    """Read the rows of an earlier run; a line that was cut off is removed from the file, and asked again."""
-    if not path.exists():
-        return []
-    data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
+def find_known(output: Rows, ids: Iterable[str]) -> dict[str, Row]:
+    """Return the rows of earlier runs, by their ids."""
     try:
-        rows = [Row.model_validate_json(line) for line in whole.splitlines()]
+        return {key: Row(**row) for key in ids if (row := output.find(key))}
     except ValidationError:
-        raise ConfigurationError(f"{path}: is not the output of a comparison; name another file") from None
-    if len(whole) < len(data):
-        path.write_bytes(whole)
-    return rows
+        raise ConfigurationError(f"{output.path}: is not the output of a comparison; name another file") from None

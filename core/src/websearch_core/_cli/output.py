@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .._text.choices import Format
-from .._text.escaping import join_lines
+from .._text.escaping import escape_json, escape_line, join_lines, strip_controls
 from ..errors import DisallowedByRobots, ServiceError, UnsafeURL, WebSearchError
-from .escaping import escape_json, escape_line, strip_controls
 
 if TYPE_CHECKING:
     from ..models import Page, SearchResponse

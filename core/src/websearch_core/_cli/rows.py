@@ -12,8 +12,9 @@ import stat
 import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, nullcontext
-from hashlib import blake2b, sha256
+from contextlib import aclosing, nullcontext, suppress
+from hashlib import blake2b
+from io import TextIOWrapper
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -22,12 +23,19 @@ from typing import Any, BinaryIO, Self
 import typer
 
 from .._runtime.threads import in_thread
+from .._text.escaping import escape_json, escape_line
 from .._text.quantity import quantity
 from .._text.urls import identify
-from ..errors import AuthenticationError, BudgetExceeded, ConfigurationError, QuotaExhausted, WebSearchError
+from ..errors import (
+    AuthenticationError,
+    BudgetExceeded,
+    ConfigurationError,
+    InvalidOption,
+    QuotaExhausted,
+    WebSearchError,
+)
 from ..models import Page, SearchResponse
-from ..render import error_as_json, page_as_json, search_as_json
-from .escaping import escape_json, escape_line
+from ..render import row_as_json
 from .output import exit_code, show_progress
 
 _FOR_ALL = (AuthenticationError, BudgetExceeded, ConfigurationError, QuotaExhausted)  # the other items fail, too
@@ -79,7 +87,7 @@ class Rows:
 
     def add(self, item: str, answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
         """Write the row of *item*, and return it. Its ``changed`` says what is new to the old rows."""
-        row = {self.key: item, **_describe(answer), self.key: item}
+        row = {self.key: item, **row_as_json(answer), self.key: item}
         old = self.old.find(item) if self.old else None
         before = old.get("hash") if old else None
         row["changed"] = "new" if before is None else "same" if before == row.get("hash") else "changed"
@@ -128,27 +136,19 @@ class Rows:
         end, begin = 0, f'{{"{self.key}": '
         with self._part.open("rb") as file:
             for number, line in enumerate(file, 1):
-                text = line.decode("utf-8", "replace")
-                is_ours = text.startswith(begin) or begin.startswith(text)
-                if not is_ours:
-                    raise ConfigurationError(f"{self.path}, line {number}: not a row of this command")
-                if not text.endswith("\n"):
-                    break
-                item = json.JSONDecoder().raw_decode(text, len(begin))[0]
+                text, item = line.decode("utf-8", "replace"), None
+                if text.startswith(begin) or begin.startswith(text):
+                    if not text.endswith("\n"):
+                        break
+                    with suppress(ValueError, RecursionError):
+                        item = json.JSONDecoder().raw_decode(text, len(begin))[0]
+                if not isinstance(item, str):
+                    raise ConfigurationError(f"{self.path}, line {number}: not a row of this command: name another")
                 self._done[_digest(item)] += 1
                 self._places[_digest(identify(item))] = end
                 end += len(line)
         self._file.truncate(end)
         return end
-
-
-def _describe(answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
-    """Return the fields of a row; ``hash`` is the same while the text of the page, or what was found, is."""
-    if isinstance(answer, WebSearchError):
-        return error_as_json(answer)
-    data = page_as_json(answer) if isinstance(answer, Page) else search_as_json(answer)
-    text = data["content"] if isinstance(answer, Page) else json.dumps([data["answer"], data["results"]])
-    return {**data, "hash": sha256(text.encode("utf-8", "backslashreplace")).hexdigest()}
 
 
 def _digest(text: str) -> int:
@@ -190,24 +190,28 @@ def write_rows(ask: Callable[..., AsyncGenerator[tuple[Any, Any]]], items: str |
         step(f"{describe()}; {rate:.1f}/s{left}")
 
     def describe() -> str:
-        return ", ".join(f"{number} {what}" for what, number in counts.most_common()) or "nothing to do"
+        return ", ".join(f"{number} {what}" for what, number in counts.most_common())
 
+    listed = Path("/dev/stdin" if items == "-" else items) if isinstance(items, str) else None
     with rows, show_progress("Reading" if rows.key == "url" else "Searching", total) as step:
+        if listed and listed.exists() and rows.path.exists() and listed.samefile(rows.path):
+            raise InvalidOption("--output: this is the list itself, which would never end; name another file")
         try:
             asyncio.run(write())
         finally:
             done = f"{quantity(counts.total(), 'row')} after {monotonic() - began:.1f} s"
-            typer.echo(escape_line(f"{rows.path}: {done}: {describe()}"), err=True)
+            typer.echo(escape_line(": ".join(filter(None, [str(rows.path), done, describe()]))), err=True)
     if code:
         raise typer.Exit(code)
 
 
 def _read_items(items: str | Sequence[str]) -> Iterator[str]:
     """Yield the items, without empty lines and comments."""
-    source: Any = nullcontext(sys.stdin)
-    if isinstance(items, str) and items != "-":
-        source = Path(items).open(encoding="utf-8-sig", errors="replace")  # noqa: SIM115 - entered below
-    with source as file:
-        for line in file if isinstance(items, str) else items:
+    source: Any = nullcontext(items)
+    if isinstance(items, str):
+        file = sys.stdin.buffer if items == "-" else Path(items).open("rb")  # noqa: SIM115 - closed below
+        source = TextIOWrapper(file, encoding="utf-8-sig", errors="replace")
+    with source as lines:
+        for line in lines:
             if (item := line.strip()) and not item.startswith("#"):
                 yield item

@@ -17,9 +17,8 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from .._text.escaping import join_lines, link_target
+from .._text.escaping import join_lines, link_target, strip_controls
 from ..models import Page, SearchResponse, SearchResult
-from .escaping import strip_controls
 
 _WIDTH = 100  # longer lines of prose are hard to read
 _INDENT = 3

@@ -13,18 +13,19 @@ import asyncio
 import ssl
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Mapping
 from concurrent.futures import Future
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from .._runtime.deadline import clamp, in_time, time_left, timeout_left, wait_for
-from .._runtime.forks import start_over_after_fork
-from .._runtime.scope import current_call
+from .._runtime.forks import Restartable, start_over_after_fork
+from .._runtime.scope import current_call, current_client
 from .._runtime.threads import in_thread
 from .._runtime.turns import Places
 from .._text.urls import find_origin, locate
@@ -40,13 +41,13 @@ from .guard import Guard
 from .lookup import FOR_PAGES, FOR_SERVICES, Line, aresolve, resolve
 from .pool import OWNER
 from .proxy import Proxies, Proxy
-from .steps import Steps
 
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
 _of_parents: list[object] = []  # in a forked process; collecting them would disturb the parent
+_ALONE = 8  # steps of a client in a round without others; they take some milliseconds
 
 
-class Sender:
+class Sender(Restartable):
     """Sends requests, blocking or on any event loop, and pools connections for each.
 
     *guard* is the policy for pages, and *connect_timeout* in seconds. The other arguments are those of
@@ -372,3 +373,66 @@ def _make_response(request: Request, status: int, headers: Mapping[str, str], bo
         truncated=body.truncated if body else False,
     )
     return redact_response(response, request)
+
+
+@dataclass(eq=False)
+class _Line:
+    """The steps of one client: how many it may still do in this round, and those that wait for the next."""
+
+    left: int
+    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+
+
+class Steps:
+    """The steps of all clients on one event loop: they take turns there, too.
+
+    A loop calls whatever is ready, one after the other: fifty answers that arrive at the same time are fifty steps
+    before it comes back to somebody else. Here, each client does one step of all its calls in one round of the loop, or
+    a few if no other client does any: a round costs about as much as half a step.
+    """
+
+    @classmethod
+    def here(cls) -> Steps:
+        """Return those of the running event loop, whichever `WebSearch` asks."""
+        loop = asyncio.get_running_loop()
+        steps = _steps.get(loop)
+        if steps is None:
+            for other in [reference() for reference in _steps.keyrefs()]:  # a copy: each thread may have a loop
+                if other is not None and other.is_closed():
+                    _steps.pop(other, None)  # what still waits there would keep it
+            steps = _steps[loop] = cls()
+        return steps
+
+    def __init__(self) -> None:
+        self._lines: dict[Hashable, _Line] = {}  # of each client that did a step in this round
+
+    async def next(self) -> None:
+        """Wait until this client may do another step in this round of the loop."""
+        client, loop = current_client(), asyncio.get_running_loop()
+        line = self._lines.get(client)
+        if line is None:
+            line = self._lines[client] = _Line(1 if self._lines else _ALONE)
+            loop.call_soon(self._go_on, loop, client)
+        if line.left:
+            line.left -= 1
+            return
+        turn: asyncio.Future[None] = loop.create_future()
+        line.waiting.append(turn)
+        await turn
+
+    def _go_on(self, loop: asyncio.AbstractEventLoop, client: Hashable) -> None:
+        """Begin the next round of a client; forget it if it has nothing to do."""
+        line = self._lines[client]
+        line.left = allowed = 1 if len(self._lines) > 1 else _ALONE
+        while line.waiting and line.left:
+            turn = line.waiting.popleft()
+            if not turn.done():  # else its call was cancelled
+                turn.set_result(None)
+                line.left -= 1
+        if line.left < allowed:
+            loop.call_soon(self._go_on, loop, client)
+        else:
+            del self._lines[client]
+
+
+_steps: WeakKeyDictionary[asyncio.AbstractEventLoop, Steps] = WeakKeyDictionary()

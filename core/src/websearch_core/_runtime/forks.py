@@ -8,23 +8,26 @@ in the child, a connection to SQLite, is not in use when the process is forked (
 from __future__ import annotations
 import os
 import time
-from typing import Protocol
 from weakref import WeakSet
 
 
-class Restartable(Protocol):
-    """What can start over."""
+class Restartable:
+    """What starts over when it is made, and in every process that is forked while it exists."""
+
+    def __init__(self) -> None:
+        self.start_over()
+        start_over_after_fork(self)
 
     def start_over(self) -> None:
         """Forget what belongs to the parent process. Only this thread exists."""
-        ...
+        raise NotImplementedError
 
 
 _inherited: WeakSet[Restartable] = WeakSet()
 
 
 def start_over_after_fork(one: Restartable) -> None:
-    """Call `Restartable.start_over` of *one* in every process that is forked while it exists."""
+    """Let *one* start over in every process that is forked while it exists."""
     _inherited.add(one)
 
 

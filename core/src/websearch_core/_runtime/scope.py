@@ -8,14 +8,17 @@ import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary, ref
 
 from .._text.choices import Responses
 
 T = TypeVar("T")
+
+_MAX_RUNS = 10_000  # with names, known at the same time; the one that was used least recently is forgotten
 
 
 @dataclass(eq=False, slots=True)
@@ -109,6 +112,31 @@ class Account(NamedTuple):
 
     tenant: str = ""  # the name of a customer, team or user; empty if the program has only one
     run: Any = None  # a name, or an object that lives as long as the run; None for all calls of a `WebSearch`
+
+
+class ByRun(Generic[T]):
+    """What belongs to each run: under its name, or for as long as the object lives that identifies it.
+
+    *make* returns what a new one has. Its users hold a lock.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self.by_name: dict[Any, T] = {}
+        self.by_object: WeakKeyDictionary[Any, T] = WeakKeyDictionary()
+
+    def find(self, run: object) -> T:
+        """Return what belongs to *run*."""
+        known: Any = self.by_name
+        if not isinstance(run, str):
+            with suppress(TypeError):  # a name, such as a number, cannot be referred to weakly
+                ref(run)
+                known = self.by_object
+        found: T = known.pop(run) if run in known else self._make()
+        known[run] = found  # at the end: the names used least recently come first
+        while len(self.by_name) > _MAX_RUNS:
+            del self.by_name[next(name for name in self.by_name if name is not None)]
+        return found
 
 
 class CallContext(NamedTuple):

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from ..errors import ConfigurationError
-from .forks import notice_fork, start_over_after_fork
+from .forks import Restartable, notice_fork
 from .interrupts import releasing
 from .owners import check_database
 
@@ -37,15 +37,14 @@ class _Use:
         self.path, self.thread = path, threading.get_ident()
 
 
-class _Connections:
+class _Connections(Restartable):
     """The connections of this process, and the forks that wait for them."""
 
     def __init__(self) -> None:
         self._paths: set[Path] = set()  # of all databases that were ever open here
         self._uses: set[_Use] = set()
         self._inherited: set[_Use] = set()
-        self.start_over()
-        start_over_after_fork(self)
+        super().__init__()
 
     def start_over(self) -> None:
         """Begin without connections: those of the parent must be neither used nor closed, not even by the collector."""

@@ -12,7 +12,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from ..errors import Unavailable
-from .forks import start_over_after_fork
+from .forks import Restartable
 from .scope import current_client
 from .turns import Turns
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 _KEPT = 60.0  # seconds that a thread without work is kept; shorter, and one at a time would start one each time
 
 
-class Threads:
+class Threads(Restartable):
     """Daemon threads that do the work of several clients, in turns.
 
     Starting a thread means waiting until it runs: for seconds, if there are many to start and others compute. An event
@@ -33,8 +33,7 @@ class Threads:
 
     def __init__(self, name: str, most: int, each: float = inf) -> None:
         self._name, self._most, self._each = name, most, each
-        self.start_over()
-        start_over_after_fork(self)
+        super().__init__()
 
     def start_over(self) -> None:
         """Forget all work and all threads: in a forked process, those of the parent do not exist."""

@@ -18,7 +18,7 @@ from math import inf
 from typing import Generic, TypeAlias, TypeVar
 
 from ..errors import TimedOut
-from .forks import start_over_after_fork
+from .forks import Restartable
 from .interrupts import releasing
 
 T = TypeVar("T", bound=Hashable)
@@ -136,13 +136,12 @@ class Turns(Generic[T]):
         return len(self._taken.get(client, ())) < max(1, min(most, self._each, free - self._kept))
 
 
-class Places:
+class Places(Restartable):
     """A number of places that threads hold while they work."""
 
     def __init__(self, places: int = 0) -> None:
         self._places = places
-        self.start_over()
-        start_over_after_fork(self)
+        super().__init__()
 
     def start_over(self) -> None:
         """Free all places: in a forked process, nobody waits for one or holds one."""

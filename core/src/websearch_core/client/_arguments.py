@@ -15,6 +15,7 @@ from ..provider._declare import field_notes
 from ..settings._values import describe_former, find_home
 from ._signature import WebSearchOptions
 
+PASSAGE_LENGTH = 1_500  # characters of each page that a search reads, unless the call says otherwise
 _KNOWN = ("provider", *WebSearchOptions.__annotations__)
 _PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
 

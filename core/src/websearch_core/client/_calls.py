@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from math import ceil
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.clock import now
@@ -17,21 +17,22 @@ from .._runtime.scope import Choices, current_call, scope
 from .._text.suggestion import check_names
 from .._text.urls import describe_url, find_host, find_route, identify, is_web_url
 from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption, WebSearchError
-from ..events import ReadEnd, ReadStart, SearchEnd, SearchStart, emit
-from ..flow import Call, Flow, Gather
-from ..layers._identity import describe_query, digest
+from ..events import CacheHit, CallShared, ReadEnd, ReadStart, SearchEnd, SearchStart, emit
+from ..flow import Call, Flow, Gather, Share, SharedAnswer
+from ..layers._identity import Identity, describe_page, describe_query, digest
 from ..layers._layer import address, batch_size, leaves, parts, read_many, reads_batches
 from ..layers._relax import find_unsupported
+from ..layers._single_flight import free
 from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import find_outcomes
-from ..provider._ports import opens_pages
+from ..provider._ports import Provider, needs_network, opens_pages
 from ..tokens import estimate_tokens
 from ._arguments import check_number, check_placed, check_queries, check_urls, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
-from ._recall import is_known, recall
 from ._stream import Stream
 
 if TYPE_CHECKING:
+    from ..provenance._memory import Kept, Recall
     from ..provider._ports import PageReader, SearchProvider
     from ..reading import Excerpt, Links, ReadOptions
     from ..settings import Settings
@@ -47,6 +48,12 @@ _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT = 8  # calls of a list at a time
 _OF_ONE_HOST = 4  # pages, unless the `Throttle` says something else
+A = TypeVar("A", SearchResponse, Page)
+
+_AGAIN = (
+    "this conversation has searched for this before, so this is the same answer: open a page of it, or use other words"
+)
+_ASKED_AGAIN = "this conversation has searched for this before: open a page of the answer, or use other words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +149,7 @@ class Calls:
         A filter that only the policy asks for, and that the provider does not support, is not an error: results that
         are outside it are left out here anyway. The response says so.
         """
-        narrowed = query
+        narrowed, searcher = query, self.provider
         if self.settings.allowed_domains or self.settings.blocked_domains:
             inside = self.settings.domains.narrow(query.allowed_domains, query.blocked_domains)
             if inside is None:
@@ -150,21 +157,19 @@ class Calls:
             filters = {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
             narrowed = SearchQuery(**{**dict(query), **filters})
         try:
-            return (yield from self._ask(narrowed)), narrowed
+            return (
+                yield from recall(searcher, partial(describe_query, narrowed), partial(searcher.search, narrowed))
+            ), narrowed
         except (UnsupportedOption, AllProvidersFailed) as error:
             unsupported = {option for cause in find_unsupported(error) for option in cause.options}
             added = sorted(unsupported & (narrowed.requested() - query.requested()))
             if not added:
                 raise
-            response = yield from self._ask(narrowed.without(*added))
+            fewer = narrowed.without(*added)
+            response = yield from recall(searcher, partial(describe_query, fewer), partial(searcher.search, fewer))
         options = ", ".join(added)
         note = f"{self.provider.name} does not support {options}: results outside the domain policy are left out here"
         return response.with_notes(note), narrowed
-
-    def _ask(self, query: SearchQuery) -> Flow[SearchResponse]:
-        if current_call().memory is None:
-            return (yield from self.provider.search(query))
-        return (yield from recall(self.provider, partial(describe_query, query), partial(self.provider.search, query)))
 
     def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
         top = response.results[:read_top]
@@ -232,7 +237,7 @@ class Calls:
                 raise ready
             with scope(reads_on=part.offset > 0, choices=current_call().choices._replace(route=find_route(url))):
                 page = yield from recall(
-                    self.reader, partial(_describe_page, target), partial(_fetch, reader, target, ready)
+                    self.reader, partial(describe_page, target), partial(_fetch, reader, target, ready)
                 )
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
@@ -284,7 +289,7 @@ class Calls:
             with suppress(WebSearchError):  # raised again when it is its turn
                 target = strip_fragment(url)
                 self.settings.domains.check(target)
-                if not is_known(self.reader, partial(_describe_page, target)):
+                if not is_known(self.reader, partial(describe_page, target)):
                     targets[url] = target
         if not targets:
             return {}
@@ -339,10 +344,6 @@ def _identify_query(query: SearchQuery | WebSearchError, number: int) -> Hashabl
     return number if described is None else digest(described)
 
 
-def _describe_page(target: str) -> list[Any]:
-    return ["read", identify(target), *current_call().choices.describe()]
-
-
 def _find_target(url: Any, number: int) -> Hashable:
     """Return what is read for *url*, or its *number* if it cannot be read: that is the error of its place alone."""
     try:
@@ -360,3 +361,65 @@ def _load(module: str) -> Flow[None]:
     if module not in _loaded:
         yield Call(import_module, module)
         _loaded.add(module)
+
+
+def recall(provider: Provider, describe: Callable[[], list[Any] | None], ask: Callable[[], Flow[A]]) -> Flow[A]:
+    """Return the answer that the conversation was given, or else *ask*.
+
+    *describe* returns what *provider* is asked, for a key as that of a `Cache`; None if it cannot be shown.
+    """
+    if current_call().memory is None or (key := _make_key(provider, describe)) is None:
+        return (yield from ask())
+    memory = current_call().memory
+    if found := _find(memory, key):
+        return cast("A", _give(provider, found))
+    if not memory.gives:
+        return (yield from _ask(provider, key, ask))
+    what = memory.conversation, key, current_call().is_fresh
+    shared: SharedAnswer = yield Share(memory.memory.flights, what, partial(_ask, provider, key, ask))
+    if shared.is_first:
+        return cast("A", shared.value)
+    emit(CallShared(provider=shared.value.provider or provider.name))
+    return cast("A", free(shared.value))
+
+
+def _find(memory: Recall, key: Hashable) -> Kept | None:
+    known = memory.find(key)
+    return known if known and known.answer is not None and not current_call().is_fresh else None
+
+
+def _give(provider: Provider, known: Kept) -> Any:
+    again: Any = free(cast("Any", known.answer), outcomes=())
+    emit(CacheHit(provider=again.provider or provider.name, age=known.age))
+    return again.with_notes(_AGAIN) if isinstance(again, SearchResponse) else again
+
+
+def _ask(provider: Provider, key: Hashable, ask: Callable[[], Flow[A]]) -> Flow[A]:
+    """Ask, and keep the answer before another call looks for it."""
+    memory = current_call().memory
+    known = memory.find(key)
+    if found := _find(memory, key):
+        return cast("A", _give(provider, found))
+    answer = yield from ask()
+    if any(getattr(one, "terms_forbid_recording", "") for one in leaves(provider)):
+        if isinstance(answer, SearchResponse):
+            memory.keep(key, None)
+    elif isinstance(answer, Page):
+        memory.keep(key, answer)
+    elif not answer._is_partial:  # noqa: SLF001 - private to users
+        results = tuple(one.model_copy(update={"raw": None}) for one in answer.results)
+        memory.keep(key, answer.model_copy(update={"raw": None, "results": results}))
+    return answer.with_notes(_ASKED_AGAIN) if known and isinstance(answer, SearchResponse) else answer
+
+
+def is_known(provider: Provider, describe: Callable[[], list[Any] | None]) -> bool:
+    """Return whether `recall` would ask nobody."""
+    memory = current_call().memory
+    key = None if memory is None else _make_key(provider, describe)
+    return key is not None and _find(memory, key) is not None
+
+
+def _make_key(provider: Provider, describe: Callable[[], list[Any] | None]) -> Hashable:
+    what = describe() if any(map(needs_network, leaves(provider))) else None
+    identity = Identity(provider)
+    return None if what is None else (identity.caller(), identity.of(what))

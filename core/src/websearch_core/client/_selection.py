@@ -12,11 +12,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
 from .._runtime.scope import current_call
+from .._text.lists import split_list
 from .._text.urls import Origin, find_origin, is_this_machine, parse_holes
 from ..errors import (
     Blocked,
@@ -43,10 +44,11 @@ from ..settings._values import CONCERNS
 
 if TYPE_CHECKING:
     from ..layers import Cache, CacheBackend
+    from ._signature import Choice
 
 _log = logging.getLogger(__name__)
+_log_once = cache(_log.log)
 
-Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = (
     "tavily", "brave", "searxng", "exa", "perplexity", "linkup", "parallel", "you", "firecrawl", "kagi", "serper",
     "serpapi", "searchapi", "mojeek", "jina", "keenable", "ollama",
@@ -245,8 +247,7 @@ def find_cache(settings: Settings) -> CacheBackend:
 def _as_list(choice: Choice | None) -> list[str | Provider]:
     if choice is None:
         return []
-    if isinstance(choice, str):
-        choice = [name.strip() for name in choice.split(",") if name.strip()]
+    choice = split_list(choice)
     several: list[str | Provider] = list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
     if not several:
         raise ConfigurationError("the list of providers is empty")
@@ -354,8 +355,3 @@ class Rendering:
             if callable(find := getattr(leaf, "problem", None)) and (problem := find()):
                 raise ConfigurationError(problem)
         return self._browser
-
-
-@cache
-def _log_once(level: int, message: str) -> None:
-    _log.log(level, message)

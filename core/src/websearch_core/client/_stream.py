@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Hashable, Iterable
+import threading
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Hashable, Iterable, Sequence
 from functools import partial
 from math import inf
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
+from .._runtime.bugs import as_error
+from .._runtime.deadline import time_left
+from .._runtime.scope import Deadline, Delay, current_call, scope
 from .._text.urls import describe_url
-from ..errors import InvalidOption, WebSearchError
-from ..flow import Flow, Gather
+from ..errors import InvalidOption, RateLimited, TimedOut, Unavailable, WebSearchError
+from ..flow import Flow, Gather, Sleep
 from ..flow._branches import Branch, cut_all
-from ..flow._lanes import Lanes
 from ..layers._single_flight import free
 from ..models import Page
 from ._arguments import check_number
@@ -24,6 +29,189 @@ A = TypeVar("A")
 _KEPT = 64  # answers that are given again if their item comes again soon
 _END: Any = object()
 NOT_NOW: Any = object()  # what a source gives that cannot say what comes next before it has the next answer
+K = TypeVar("K")
+T = TypeVar("T")
+
+_STEP = 0.25  # seconds; a call that waits longer looks again, since another host may have become free
+_AHEAD = 8  # items that are known beyond those under way, so that nobody waits for the next
+_MOST_WAITING = 64  # items for each place: if few hosts have taken all turns, others may come later
+_SILENCE = {None, 429, 503}  # statuses of failures that say nothing about a page, only about its host
+
+
+class Lanes(Generic[K, T]):
+    """What waits and is under way, by host. Workers, in threads or tasks, do it in turn.
+
+    The time of each item begins when it is sent: what it waits for its turn in a `Throttle` is time of the whole list.
+    What that held back because its host is too slow for the time of one item begins again when the host is ready, if
+    there is time. Until then, the host takes no place.
+
+    *limit* workers have something under way at a time, *host_limit* of them for one host. *do* returns the flow for up
+    to *size* items of a host; fewer wait for more, unless no more come. With a finite *give_up*, a host that has not
+    answered yet gets one place, one that failed comes last, and after so many failures in a row its items get an error.
+    """
+
+    def __init__(
+        self,
+        do: Callable[[list[K]], Flow[Sequence[T | WebSearchError]]],
+        limit: int,
+        host_limit: int,
+        size: int = 1,
+        give_up: float = inf,
+    ) -> None:
+        self.done: deque[tuple[K, T | WebSearchError]] = deque()
+        self.most_done = inf  # then nothing begins until some of it was taken
+        self.notify: Callable[[], object] = bool  # called by workers when something is done
+        self.is_whole = False  # whether nothing more comes now
+        self._do, self.limit, self._host_limit, self._size, self._give_up = do, limit, host_limit, size, give_up
+        self._waiting: dict[str, deque[K]] = {}
+        self._ready: dict[str, None] = {}  # hosts with something waiting and room for it, in order
+        self._under_way: Counter[str] = Counter()
+        self._rests: dict[str, float] = {}  # the hosts that rest, and when that ends
+        self._failures: dict[str, list[str]] = {}  # the codes of those in a row, by host
+        self._answered: set[str] = set()  # hosts that did, among those with something to do
+        self._workers = 0
+        self._lock = threading.Lock()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another item would be done soon, as far as its host is another one."""
+        with self._lock:
+            soon = sum(host not in self._failures for host in self._ready) + self._under_way.total()
+            most = self.limit * _MOST_WAITING if self._size == 1 else 2 * self._size
+            return soon < self.limit + _AHEAD and sum(map(len, self._waiting.values())) < most
+
+    def put(self, item: K, host: str) -> None:
+        """Let *item* wait for its turn; one of a host that was given up is done at once."""
+        with self._lock:
+            self.is_whole = False
+            self._waiting.setdefault(host, deque()).append(item)
+            self._admit(host)
+
+    def flush(self) -> None:
+        """Let nothing wait for more of its host."""
+        with self._lock:
+            self.is_whole = True
+            for host in [*self._waiting]:
+                self._admit(host)
+
+    def clear(self) -> None:
+        """Let nothing wait any longer."""
+        with self._lock:
+            self._waiting, self._ready, self._rests = {}, {}, {}
+
+    def hire(self) -> Flow[None] | None:
+        """Return the flow of another worker, which works until nothing is left that may be done now; None if it has
+        nothing to do.
+        """
+        with self._lock:
+            is_full = self._workers >= self.limit or len(self.done) >= self.most_done
+            turn = None if is_full else self._find_turn(time_left())
+            self._workers += turn is not None
+            return None if turn is None else self._work(turn)
+
+    def _work(self, turn: tuple[str, list[K]] | float | None) -> Flow[None]:
+        while turn is not None:
+            if not isinstance(turn, tuple):
+                yield Sleep(min(turn, time_left()))
+                turn = self._go_on()
+                continue
+            host, items = turn
+            rest, end = 0.0, current_call().end
+            answers: Sequence[T | WebSearchError] = ()
+            try:
+                with scope(deadline=Deadline(end), delay=Delay(end)):
+                    answers = yield from self._do(items)
+            except WebSearchError as error:
+                answers = [error] * len(items)
+                if isinstance(error, RateLimited) and error.status is None:  # nothing was sent: it begins again then
+                    rest = error.retry_after or 0.0
+            except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
+                answers = [as_error(bug, "one of several")] * len(items)
+            finally:
+                waits = rest <= time_left() and current_call().patience.allows(rest)
+                self._leave(host, items, answers, rest if waits else 0.0)
+                self.notify()
+            if any(isinstance(answer, WebSearchError) for answer in answers):
+                yield Sleep(0)  # many that fail at once must not occupy an event loop
+            turn = self._go_on()
+
+    def _go_on(self) -> tuple[str, list[K]] | float | None:
+        with self._lock:
+            turn = None if len(self.done) >= self.most_done else self._find_turn(time_left())
+            self._workers -= turn is None
+            return turn
+
+    def _find_turn(self, patience: float) -> tuple[str, list[K]] | float | None:
+        """Return what to do next with its host, the seconds after which to look again, or None.
+
+        None may also mean that every host with something waiting has as much under way as it may: those who are at it
+        do the rest. A rest that is longer than *patience* is not waited for.
+        """
+        now = monotonic()
+        for host in [host for host, end in self._rests.items() if not now < end <= now + patience]:
+            del self._rests[host]
+            self._admit(host)
+        first = self._find_host()
+        if first is None:
+            return min(min(self._rests.values()) - now, _STEP) if self._rests else None
+        del self._ready[first]
+        waiting = self._waiting[first]
+        items = [waiting.popleft() for _ in range(min(self._size, len(waiting)))]
+        self._under_way[first] += 1
+        self._admit(first)  # again, as the last
+        return first, items
+
+    def _find_host(self) -> str | None:
+        """Return the host whose turn it is; those that failed come last, and leave half of the places to the others."""
+        first = next((host for host in self._ready if host not in self._failures), None)
+        if first is None and self._ready:
+            failing = sum(number for host, number in self._under_way.items() if host in self._failures)
+            return next(iter(self._ready)) if failing < max(1, self.limit // 2) else None
+        return first
+
+    def _leave(self, host: str, items: Sequence[K], answers: Sequence[T | WebSearchError], rest: float) -> None:
+        """Say that *items* have been done; or, with a *rest* in seconds, that they have to be done again after that."""
+        with self._lock:
+            self._under_way[host] -= 1
+            waiting = self._waiting.setdefault(host, deque())
+            if rest:
+                waiting.extendleft(reversed(items))
+                self._ready.pop(host, None)
+                self._rests[host] = max(monotonic() + rest, self._rests.get(host, 0.0))
+                return
+            for item, answer in zip(items, answers, strict=False):  # without answers, it was cut off
+                self.done.append((item, answer))
+                if self._give_up == inf:
+                    continue
+                if isinstance(answer, TimedOut | Unavailable | RateLimited) and answer.status in _SILENCE:
+                    self._failures.setdefault(host, []).append(answer.code)
+                    self._ready.pop(host, None)
+                else:
+                    self._failures.pop(host, None)
+                    self._answered.add(host)
+            self._admit(host)
+            if not self._under_way[host]:
+                del self._under_way[host]
+                if not waiting:
+                    self._waiting.pop(host, None)
+                    self._answered.discard(host)
+
+    def _admit(self, host: str) -> None:
+        """Let *host* take turns, if it has something waiting and room for it; refuse all if it is given up."""
+        waiting, failures = self._waiting.get(host, deque()), self._failures.get(host, [])
+        if len(failures) >= self._give_up:
+            error = f"not requested: the last {len(failures)} pages of {host} got no answer ({failures[-1]})"
+            self.done.extend((item, Unavailable(error)) for item in waiting)
+            self._waiting.pop(host, None)
+        elif len(waiting) >= (1 if self.is_whole else self._size) and self._find_room(host) > 0:
+            self._ready.update({} if host in self._rests else {host: None})
+
+    def _find_room(self, host: str) -> float:
+        """Return how many more items of *host* may be under way."""
+        room: float = self._host_limit
+        if self._give_up < inf and host not in self._answered:
+            room = min(room, self._give_up - len(self._failures[host]) if host in self._failures else 1)
+        return room - self._under_way[host]
 
 
 class _Item(NamedTuple):

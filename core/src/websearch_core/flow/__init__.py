@@ -281,16 +281,7 @@ def _perform(effect: Effect, send: Send) -> Any:
                 return _run_async(effect())
             return in_time(effect)
         case Gather(flows, limit):
-
-            def one(flow: Flow[Any]) -> Any:
-                try:
-                    return run(flow, send)
-                except WebSearchError as error:
-                    return error
-                except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
-                    return as_error(bug, "one of several")
-
-            return gather([partial(one, flow) for flow in flows], limit)
+            return gather([partial(run, _settle(flow), send) for flow in flows], limit)
         case Share(flights, key, make):
             return flights.share(key, lambda: run(make(), send))
         case Hedge(first, make_second, after):
@@ -317,12 +308,7 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
 
             async def one(flow: Flow[Any]) -> Any:
                 async with slots:
-                    try:
-                        return await arun(flow, send)
-                    except WebSearchError as error:
-                        return error
-                    except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
-                        return as_error(bug, "one of several")
+                    return await arun(_settle(flow), send)
 
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(one(flow)) for flow in flows]
@@ -334,6 +320,16 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
             return await ahedge(partial(arun, first, send), begin, after)
         case _:
             raise _make_effect_error(effect)
+
+
+def _settle(flow: Flow[_T]) -> Flow[_T | WebSearchError]:
+    """Return what *flow* does, or its error."""
+    try:
+        return (yield from flow)
+    except WebSearchError as error:
+        return error
+    except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
+        return as_error(bug, "one of several")
 
 
 def _make_effect_error(effect: object) -> TypeError:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from .._runtime.deadline import time_left, timeout_left
-from .._runtime.forks import start_over_after_fork
+from .._runtime.forks import Restartable
 from .._runtime.scope import Deadline, current_call, scope
 from ..errors import TimedOut, Unavailable
 from ._branches import passing_interrupts
@@ -52,12 +52,8 @@ class _AnotherCallerError(Exception):
     """What ended the work is about the caller that began it."""
 
 
-class Flights:
+class Flights(Restartable):
     """What is under way, by its key."""
-
-    def __init__(self) -> None:
-        self.start_over()
-        start_over_after_fork(self)
 
     def start_over(self) -> None:
         """Forget what is under way: in a forked process, nobody does the work of the parent."""

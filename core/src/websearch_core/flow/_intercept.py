@@ -3,32 +3,34 @@
 from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from . import Call, Flow, Gather, Hedge, Request, Share
 
 T = TypeVar("T")
-Perform: TypeAlias = Callable[[Request | Call], Flow[Any]]
+Perform: TypeAlias = Callable[[Any], Flow[Any]]
 
 
-def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
-    """Run *flow*, and answer each `Request` and `Call` with *perform*, also in a `Gather`, `Share` or `Hedge`.
+def intercept(flow: Flow[T], perform: Perform, kinds: tuple[type[Any], ...] = (Request, Call)) -> Flow[T]:
+    """Run *flow*, and answer each effect of these *kinds* with *perform*, also in a `Gather`, `Share` or `Hedge`.
 
     *perform* returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
     """
     if not isinstance(flow, Generator):  # the driver says what is wrong with it
         return (yield from flow)
+    again = partial(intercept, perform=perform, kinds=kinds)
     try:
         effect = next(flow)
         while True:
             try:
                 match effect:
-                    case Request() | Call():
+                    case _ if isinstance(effect, kinds):
                         answer = yield from perform(effect)
                     case Gather(flows, limit):
-                        answer = yield Gather([intercept(one, perform) for one in flows], limit)
+                        answer = yield Gather([again(one) for one in flows], limit)
                     case Share() | Hedge():
-                        answer = yield effect.wrap(lambda one: intercept(one, perform))
+                        answer = yield effect.wrap(again)
                     case _:
                         answer = yield effect
             except Exception as error:  # noqa: BLE001 - raised again, inside the flow
@@ -36,8 +38,7 @@ def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
             else:
                 effect = flow.send(answer)
     except StopIteration as stop:
-        result: T = stop.value
-        return result
+        return stop.value  # type: ignore[no-any-return]
     finally:
         flow.close()
 

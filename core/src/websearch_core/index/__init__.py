@@ -9,7 +9,6 @@
 The provider ``local`` searches it and reads from it. `Index.add_pages` adds a web site that is crawled.
 """
 
-from ._folder import Report, SkippedFile
-from ._store import Hit, Index, SearchHits
+from ._store import Hit, Index, Report, SearchHits, SkippedFile
 
 __all__ = ["Hit", "Index", "Report", "SearchHits", "SkippedFile"]

@@ -4,7 +4,6 @@ A provider accepts a key as text, as a function that returns it, or as ``"keyrin
 request, never shown, and left out of pickles unless they are made inside `pickle_keys`.
 """
 
-from ._credentials import Credentials
-from ._keys import ApiKey, pickle_keys
+from ._keys import ApiKey, Credentials, pickle_keys
 
 __all__ = ["ApiKey", "Credentials", "pickle_keys"]

@@ -9,7 +9,7 @@ from functools import partial
 from time import monotonic
 from typing import Annotated, ClassVar, Literal, TypeVar
 
-from .._runtime.forks import start_over_after_fork
+from .._runtime.forks import Restartable
 from ..errors import RateLimited, ServiceError, TimedOut, Unavailable, WebSearchError
 from ..events import BreakerClosed, BreakerOpened, emit
 from ..flow import Flow
@@ -142,7 +142,7 @@ class Pass:
     is_probe: bool
 
 
-class Circuit:
+class Circuit(Restartable):
     """Counts *failures* in a row. After too many it is open: calls are refused for a while, then one passes.
 
     If that one succeeds, the circuit closes; if it fails, the while doubles, up to *max_reset_timeout*. A random fifth
@@ -154,10 +154,9 @@ class Circuit:
         self._failed = 0
         self._opened = 0
         self._until = 0.0
-        self._is_open = self._is_probed = False
+        self._is_open = False
         self._era = 0
-        self._lock = threading.Lock()
-        start_over_after_fork(self)
+        super().__init__()
 
     def start_over(self) -> None:
         """Forget a call of the parent process that probes: it leaves there."""

@@ -5,7 +5,7 @@ import threading
 from collections import deque
 from time import monotonic
 
-from .._runtime.forks import start_over_after_fork
+from .._runtime.forks import Restartable
 from ..errors import ConfigurationError
 
 _MOST = 10.0  # requests saved up
@@ -13,7 +13,7 @@ _ENOUGH = 20  # times from which a percentile is taken
 _KEPT = 200
 
 
-class Bucket:
+class Bucket(Restartable):
     """A bucket of extra requests: each call adds a *share* of one, each extra request takes one. It holds at most ten.
 
     Without a share there are always enough. *start* is what it holds at the beginning, and *per_second* what is gained
@@ -26,8 +26,7 @@ class Bucket:
         self._share, self._per_second = share, per_second
         self._left = start
         self._counted = monotonic()
-        self.start_over()
-        start_over_after_fork(self)
+        super().__init__()
 
     def start_over(self) -> None:
         """Forget who holds the lock."""

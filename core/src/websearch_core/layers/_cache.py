@@ -1,7 +1,10 @@
 """Keep answers and pages, and give them again."""
 
 from __future__ import annotations
+import logging
 import secrets
+import sqlite3
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,9 +15,9 @@ from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
 
 from .._runtime.clock import now
+from .._runtime.owners import UnsafeFile
 from .._runtime.scope import Deadline, current_call, scope
 from .._text.quantity import quantity
-from .._text.urls import identify
 from ..errors import (
     BadResponse,
     Blocked,
@@ -33,10 +36,11 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import Outcome
 from ..provider._ports import Provider, needs_network
 from ._caching.backend import CacheBackend, MemoryBackend
-from ._caching.entries import VERSION, Entry
+from ._caching.entries import VERSION, Entry, decode, encode
 from ._caching.http import NotModified, Watch
-from ._caching.store import Store, open_backend
-from ._identity import Identity, describe_provider, describe_query, digest
+from ._caching.redis import SCHEMES, RedisBackend
+from ._caching.sqlite import NotACacheError, SQLiteBackend
+from ._identity import Identity, describe_page, describe_provider, describe_query, digest
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves, read_each, reads_batches
 from ._single_flight import free, name_page
 
@@ -46,6 +50,8 @@ _FAILURES = (Unavailable, TimedOut, RateLimited, QuotaExhausted, Blocked, BadRes
 _GONE = {404, 410}
 _ASK = 86_400.0  # seconds for which an entry is kept after its time, to ask whether it has changed
 _IN_MEMORY = 64 * 2**20  # bytes of what must not be kept in a file
+_REST = 10.0  # seconds for which a backend that failed is left alone
+_log = logging.getLogger(__name__)
 
 
 class _Stores:
@@ -144,7 +150,7 @@ class _CacheProvider(ProviderWrapper[Cache]):
         ask = partial(super().read, url)
         if not self._is_remote:
             return (yield from ask())
-        return name_page(url, (yield from self._keep(self._page_key(url), Page, ask)))
+        return name_page(url, (yield from self._keep(self._key(describe_page(url)), Page, ask)))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, in one request for those that were not read earlier."""
@@ -152,7 +158,7 @@ class _CacheProvider(ProviderWrapper[Cache]):
             return (yield from super().read_many(urls))
         if not reads_batches(self.inner):
             return (yield from read_each(self, urls))
-        keys = [self._page_key(url) for url in urls]
+        keys = [self._key(describe_page(url)) for url in urls]
         entries: list[Entry | None] = yield from self._load(Page, *keys)
         fresh = {url: entry for url, entry in zip(urls, entries, strict=True) if entry and self._is_fresh(entry)}
         others = [url for url in urls if url not in fresh]
@@ -265,9 +271,6 @@ class _CacheProvider(ProviderWrapper[Cache]):
     def _may_stand_in(self, entry: Entry | None) -> bool:
         return entry is not None and not entry.is_brief and entry.age < sum(self._find_bounds(entry))
 
-    def _page_key(self, url: str) -> str:
-        return self._key(["read", identify(url), *current_call().choices.describe()])
-
     def _key(self, what: Sequence[Any]) -> str:
         caller = self._identity.caller()
         whose = [self.layer.tenant, caller.tenant, caller.policy, "" if self.layer.tenant else caller.own]
@@ -279,3 +282,70 @@ def _describe_age(seconds: float) -> str:
         if seconds >= length:
             return quantity(int(seconds // length), unit)
     return "less than a minute"
+
+
+def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> CacheBackend:
+    """Return the backend at *location*: a file, ``:memory:``, a URL of Redis, or itself; by default, a file."""
+    if location is None:
+        return SQLiteBackend(default_path(), max_bytes, may_replace=True)
+    if isinstance(location, str) and location.startswith(SCHEMES):
+        return RedisBackend(location)
+    if str(location) == ":memory:":  # as SQLite calls it, which would make a file of this name beside it
+        return MemoryBackend(max_bytes)
+    if isinstance(location, str | Path):
+        return SQLiteBackend(Path(location).expanduser(), max_bytes)
+    return location
+
+
+def default_path() -> Path:
+    """Return the file that is used by default."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("websearch", appauthor=False) / "answers.db"
+
+
+class Store:
+    """Keeps entries in a backend. If that fails, it is logged once, and left alone for a while.
+
+    A file that another user may change is an error: `UnsafeFile`.
+    """
+
+    def __init__(self, backend: CacheBackend) -> None:
+        self.backend = backend
+        self.is_prompt = isinstance(backend, SQLiteBackend | MemoryBackend)  # waits for nobody for long
+        self._rests = {"get": 0.0, "set": 0.0}
+        self._has_failed = False
+
+    def load(self, *keys: str) -> list[Entry | None]:
+        """Return the entry under each of *keys*, or None."""
+        found: list[Entry | None] = []
+        for key in keys:
+            data = self._try("get", key)
+            found.append(decode(data) if isinstance(data, bytes) else None)
+        return found
+
+    def save(self, entries: dict[str, tuple[Entry | None, float]]) -> None:
+        """Keep *entries*, each for its seconds; None, or what is not JSON, replaces what is there by nothing."""
+        for key, (entry, ttl) in entries.items():
+            self._try("set", key, (encode(entry) if entry else None) or b"", ttl)
+
+    def _try(self, method: str, *arguments: Any) -> Any:
+        if time.monotonic() < self._rests[method]:
+            return None
+        try:
+            return getattr(self.backend, method)(*arguments)
+        except UnsafeFile:  # without its owner, it would not work at the next call either
+            raise
+        except Exception as error:  # noqa: BLE001 - logged; a cache never fails a call
+            self._rests[method] = time.monotonic() + _REST
+            if not self._has_failed:
+                self._has_failed = True
+                _log.warning("the cache does not work (%s): calls go on without it", _describe(error))
+            return None
+
+
+def _describe(error: Exception) -> str:
+    """Describe *error* without what a client of a server might say about its password."""
+    named = type(error).__name__
+    is_ours = isinstance(error, sqlite3.Error | OSError | NotACacheError | ConfigurationError)
+    return f"{named}: {error}" if is_ours else named

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from .._runtime.scope import Caller, current_call
+from .._text.urls import identify
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ..provider._ports import Provider
@@ -33,6 +34,11 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
         if domains in options:
             options[domains].sort()
     return ["search", " ".join(unicodedata.normalize("NFC", query.text).split()), options]
+
+
+def describe_page(url: str) -> list[Any]:
+    """Return what is read at *url*, and what the call wants of it, as JSON."""
+    return ["read", identify(url), *current_call().choices.describe()]
 
 
 def describe_provider(provider: Provider) -> list[Any] | None:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
-from .._runtime.forks import start_over_after_fork
+from .._runtime.forks import Restartable
 from .._runtime.scope import current_client
 from .._runtime.turns import Turns
 from .._text.rates import RateLimit
@@ -30,7 +30,7 @@ class Ticket:
     has_left: bool = False
 
 
-class Pace:
+class Pace(Restartable):
     """The queue of the requests to one service or host, for all threads and event loops.
 
     Nobody sleeps in here. A call enters with a `Ticket`, asks `wait` how long to pause until it is 0,
@@ -52,8 +52,7 @@ class Pace:
         self._given = interval, concurrent, burst
         self._next = 0.0
         self._rests: dict[str, float] = {}
-        self.start_over()
-        start_over_after_fork(self)
+        super().__init__()
 
     def start_over(self) -> None:
         """Forget the requests of the parent process, which leave there."""

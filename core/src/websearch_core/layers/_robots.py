@@ -1,21 +1,215 @@
-"""Read only what robots.txt allows."""
+"""Read only what the robots.txt of a site allows (RFC 9309), parsed by protego.
+
+A file that does not exist (4xx) allows everything; one that cannot be fetched (5xx, no connection) allows nothing.
+"""
 
 from __future__ import annotations
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
+from urllib.parse import urljoin
 
 from .._runtime.bugs import contain_bugs
-from ..errors import ConfigurationError, WebSearchError
-from ..flow import Flow, Gather
+from .._runtime.deadline import time_limit
+from .._runtime.scope import Caller, current_call
+from .._text.urls import Origin, canonicalize, find_origin, is_web_url
+from ..errors import (
+    BadResponse,
+    ConfigurationError,
+    DisallowedByRobots,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    UnsafeURL,
+    WebSearchError,
+)
+from ..flow import Call, Flow, Gather, Request, Response, Share, SharedAnswer
+from ..flow._flights import Flights
+from ..flow._intercept import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
 from ..models import Page
-from ..provider._ports import Provider, needs_network
+from ..provider._ports import PageReader, Provider, needs_network
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves, parts, rank_of, reader
-from ._robots_files import DAY, USER_AGENT, RobotsFiles
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
+_USER_AGENT = "websearch-core"
+_DAY = 86_400.0  # seconds; RFC 9309, 2.4: no longer than 24 hours
+_MAX_DELAY = 30.0  # seconds
+_MAX_BYTES = 500 * 1024  # of one file; RFC 9309, 2.5
+_MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+_MIN_AGE = 60.0  # seconds; also for a site that asks for its file to be fetched for each page
+_TIMEOUT = 10.0  # seconds
+_PROMPT = 16 * 1024  # characters that are parsed within a millisecond or so
+_MAX_KEPT = 2**20  # characters of all files that are kept; parsed, they take up to 40 times as many bytes
+# Only these are rules, as the parser spells them. Other lines end a group for it, against RFC 9309, 2.2.4.
+_RULE = re.compile(r"\s*(user[ -]?agent|allow|diss?all?ow|diasllow|disallaw|crawl[ -]delay)\b", re.IGNORECASE)
+_SITEMAP = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
+_MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
+
+
+class Rules:
+    """What a robots.txt says to a user agent, whose product token is like ``websearch-core``. An empty one allows
+    everything; the rules for ``*`` apply if there are none for the token.
+    """
+
+    def __init__(self, text: str = "", user_agent: str = _USER_AGENT) -> None:
+        from protego import Protego
+
+        self.size = len(text)
+        self._user_agent = user_agent
+        self.sitemaps = tuple(_SITEMAP.findall(text))
+        lines = text.lstrip("\ufeff").splitlines()
+        self._rules = Protego.parse("\n".join(filter(_RULE.match, lines)))
+
+    @property
+    def crawl_delay(self) -> float:
+        """Seconds that the site asks for between two requests, at most 30."""
+        return min(max(self._rules.crawl_delay(self._user_agent) or 0.0, 0.0), _MAX_DELAY)
+
+    def allows(self, url: str) -> bool:
+        return bool(self._rules.can_fetch(canonicalize(url), self._user_agent))
+
+
+_Site: TypeAlias = tuple[Caller, Origin]  # a caller with another policy, or other certificates, may get another file
+
+
+class RobotsFiles:
+    """The robots.txt of sites, each fetched once for all who need it at the same time, and kept for a time.
+
+    That is the site's ``max-age``, between a minute and *max_age*, or longer while a new one cannot be fetched.
+    """
+
+    def __init__(self, user_agent: str = _USER_AGENT, max_age: float = _DAY) -> None:
+        self._user_agent, self._max_age = user_agent, max_age
+        self._flights = Flights()
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[_Site, tuple[Rules, float]] = OrderedDict()  # with when each expires
+        self._size = 0
+
+    def read(self, reader: PageReader, url: str) -> Flow[Page]:
+        """Read a page with *reader*, if robots.txt allows it and every page that it redirects to.
+
+        A redirect of the flow is checked before it is followed; where a service or a browser ended, afterwards.
+        """
+        yield from self.check(url)
+        page = yield from intercept(reader.read(url), self._perform)
+        return (yield from self.check_end(url, page))
+
+    def check_end(self, url: str, page: Page | WebSearchError) -> Flow[Page]:
+        """Return *page*, which *url* led a reader to, if it may be read, too; raise it if it is an error."""
+        if isinstance(page, WebSearchError):
+            raise page
+        if page.final_url and page.final_url != url:
+            yield from self.check(page.final_url)
+        return page
+
+    def check(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[float]:
+        """Return the seconds that the site of *url* asks for between two requests. The reader refuses other URLs.
+
+        The ``User-Agent`` in *headers*, those of the request for the page, asks for the robots.txt, too. Raise
+        `DisallowedByRobots` if it does not allow to read the page, and a `ServiceError` if it cannot be fetched.
+        """
+        if not is_web_url(url):
+            return 0.0
+        rules = yield from self.find(url, headers)
+        is_prompt = rules.size <= _PROMPT
+        allowed: bool = rules.allows(url) if is_prompt else (yield AuxiliaryCall(rules.allows, url))
+        if not allowed:
+            raise DisallowedByRobots("the site's robots.txt asks programs not to read this page")
+        return rules.crawl_delay
+
+    def find(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[Rules]:
+        """Return the rules for the site of *url*, an http(s) URL."""
+        origin = find_origin(url)
+        assert origin is not None
+        site = current_call().caller, origin
+        with self._lock:
+            rules, expires = self._kept.get(site, (None, 0.0))
+        if rules is not None and time.monotonic() < expires:
+            return rules
+        named = {name: value for name, value in (headers or {}).items() if name.lower() == "user-agent"}
+        try:
+            shared: SharedAnswer = yield Share(self._flights, site, lambda: self._fetch(site, url, named))
+        except ServiceError:
+            if rules is None:
+                raise
+            return rules
+        return shared.value  # type: ignore[no-any-return]
+
+    def find_sitemaps(self, url: str) -> tuple[str, ...]:
+        """Return the sitemaps that the robots.txt of the site of *url* names, if that is kept."""
+        site = find_origin(url)
+        with self._lock:
+            return next((rules.sitemaps for (_, of), (rules, _) in self._kept.items() if of == site), ())
+
+    def _perform(self, effect: Request | Call) -> Flow[Any]:
+        if isinstance(effect, Request) and effect.guarded and not isinstance(effect, Auxiliary):
+            delay = yield from hold(effect, self.check(effect.url, effect.headers))
+            effect = replace(effect, crawl_delay=delay)
+        return (yield effect)
+
+    def _fetch(self, site: _Site, url: str, headers: Mapping[str, str]) -> Flow[Rules]:
+        there = urljoin(url, "/robots.txt")
+        with time_limit(_TIMEOUT):
+            for hop in range(_MAX_REDIRECTS + 1):
+                response = yield from _ask(there, headers, hop)
+                location = response.headers.get("location", "")
+                if not 300 <= response.status < 400 or not location:
+                    return (yield from self._keep(site, response))
+                there = _join(there, location)
+        return (yield from self._keep(site, Response(status=404)))  # more redirects count as no file
+
+    def _keep(self, site: _Site, response: Response) -> Flow[Rules]:
+        if response.status >= 500:
+            raise Unavailable(
+                f"the site answers {response.status} for its robots.txt, so the page is not read",
+                status=response.status,
+            )
+        text = response.content.decode("utf-8", "replace") if 200 <= response.status < 300 else ""
+        if response.truncated:  # the line that the limit cut would mean something else
+            text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+        stated = _MAX_AGE.search(response.headers.get("cache-control", ""))
+        age = min(max(float(stated[1]), _MIN_AGE), self._max_age) if stated else self._max_age
+        parse = partial(Rules, text, self._user_agent)
+        rules: Rules = parse() if len(text) <= _PROMPT else (yield AuxiliaryCall(parse))
+        with self._lock:
+            self._drop(site)
+            self._kept[site] = rules, time.monotonic() + age
+            self._size += 1000 + rules.size
+            while self._size > _MAX_KEPT and len(self._kept) > 1:
+                self._drop(next(iter(self._kept)))
+        return rules
+
+    def _drop(self, site: _Site) -> None:
+        if (old := self._kept.pop(site, None)) is not None:
+            self._size -= 1000 + old[0].size
+
+
+def _ask(url: str, headers: Mapping[str, str], hop: int) -> Flow[Response]:
+    """Send one request, and name the file in what goes wrong: the page may be fine."""
+    try:
+        response: Response = yield AuxiliaryRequest(url=url, headers=headers, max_bytes=_MAX_BYTES, guarded=True)
+    except UnsafeURL as error:
+        if not hop:  # then the page must not be opened either
+            raise
+        raise BadResponse("the site's robots.txt redirects to a URL that must not be opened") from error
+    except (Unavailable, TimedOut) as error:
+        raise type(error)("the site's robots.txt cannot be fetched, so the page is not read") from error
+    return response
+
+
+def _join(base: str, location: str) -> str:
+    try:
+        there = urljoin(base, location)
+    except ValueError:
+        there = ""
+    if not is_web_url(there):
+        raise BadResponse("the site's robots.txt redirects to an invalid URL")
+    return there
 
 
 @dataclass(frozen=True)
@@ -39,8 +233,8 @@ class Robots(Layer):
 
     rank: ClassVar[int] = Rank.ROBOTS
 
-    user_agent: str = USER_AGENT
-    max_age: float = DAY
+    user_agent: str = _USER_AGENT
+    max_age: float = _DAY
 
     def __post_init__(self) -> None:
         check_numbers(self, "max_age", minimum=0)

@@ -14,7 +14,7 @@ from ..flow import Flow, Share, SharedAnswer
 from ..flow._flights import Flights
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider
-from ._identity import Identity, describe_query
+from ._identity import Identity, describe_page, describe_query
 from ._layer import Layer, ProviderWrapper, Rank
 
 A = TypeVar("A", SearchResponse, Page)
@@ -49,8 +49,7 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         return response if response.query == query.text else response.model_copy(update={"query": query.text})
 
     def read(self, url: str, /) -> Flow[Page]:
-        what = ["read", identify(url), *current_call().choices.describe()]
-        return name_page(url, (yield from self._share(what, partial(super().read, url))))
+        return name_page(url, (yield from self._share(describe_page(url), partial(super().read, url))))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         key = self._make_key(["read_many", *map(identify, urls), *current_call().choices.describe()])

@@ -9,15 +9,13 @@ a crash the file holds the estimates of the calls that were in flight.
 from __future__ import annotations
 import sqlite3
 import threading
-import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
-from .._runtime.scope import Account
+from .._runtime.scope import Account, ByRun
 from .._runtime.sqlite import ForeignFile, write_tables
 from ..errors import BudgetExceeded, ConfigurationError, Unavailable
 from ._amounts import MILLION, Amount, Limit, format_amount
@@ -36,7 +34,6 @@ _ADD = (
     "calls = calls + excluded.calls, credits = credits + excluded.credits, usd = usd + excluded.usd"
 )
 _TIMEOUT = 5.0  # seconds to wait while another process writes
-_MAX_RUNS = 10_000  # with names, counted at the same time; the one that was used least recently is forgotten
 
 
 @dataclass(frozen=True)
@@ -104,13 +101,12 @@ class Runs:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._by_name: dict[Any, dict[str, Amount]] = {}
-        self._by_object: weakref.WeakKeyDictionary[Any, dict[str, Amount]] = weakref.WeakKeyDictionary()
+        self.used: ByRun[dict[str, Amount]] = ByRun(dict)
 
     def add(self, account: Account, provider: str, amount: Amount, limits: Sequence[Limit] = ()) -> None:
         """Add *amount* to what a run has used; if that would pass a limit, raise `BudgetExceeded` instead."""
         with self._lock:
-            used = self._find(account.run)
+            used = self.used.find(account.run)
             for limit in limits:
                 more = amount.of(limit.unit)
                 mine = [used.get(provider, Amount())] if limit.unit == "credits" else used.values()
@@ -118,16 +114,6 @@ class Runs:
                 if more > 0 and spent + more > limit.amount:
                     raise exceeded(limit, spent, provider)
             used[provider] = used.get(provider, Amount()) + amount
-
-    def _find(self, run: object) -> dict[str, Amount]:
-        try:
-            weakref.ref(run)
-        except TypeError:  # a name
-            self._by_name[run] = used = self._by_name.pop(run, {})
-            while len(self._by_name) > _MAX_RUNS:
-                del self._by_name[next(name for name in self._by_name if name is not None)]
-            return used
-        return self._by_object.setdefault(run, {})
 
 
 def exceeded(limit: Limit, spent: int, provider: str, again: str = "") -> BudgetExceeded:

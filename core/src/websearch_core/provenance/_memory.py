@@ -93,10 +93,6 @@ class Memory:
     def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
         return Memory, ()
 
-    def of(self, conversation: Hashable, *, gives: bool = True) -> Recall:
-        """Return what is kept for one conversation; unless it *gives*, it only keeps."""
-        return Recall(self, conversation, gives)
-
     def find(self, conversation: Hashable, key: Hashable) -> Kept | None:
         """Return what is kept under *key*, if it is not too old."""
         with self._lock:
@@ -141,12 +137,7 @@ class Recall(NamedTuple):
 
     memory: Memory
     conversation: Hashable
-    gives: bool
-
-    @property
-    def flights(self) -> Flights:
-        """Return where calls under way look for the same call."""
-        return self.memory.flights
+    gives: bool = True  # else it only keeps
 
     def find(self, key: Hashable) -> Kept | None:
         """Return what is kept under *key*."""

@@ -67,8 +67,9 @@ def find_found_file(notes: Iterable[Any]) -> FoundFile | None:
 
 def check_base_url(value: str) -> str:
     """Return the absolute URL of a server without a slash at its end, or say what was probably meant."""
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
+    parts = urlsplit(value := value.strip())
+    is_whole = parts.scheme in {"http", "https"} and parts.hostname and not re.search(r"\s", value)
+    if not is_whole or parts.username or parts.query or parts.fragment:
         hint = f"; did you mean {meant}?" if "?" not in value and (meant := complete_url(value)) else ""
         raise ValueError(f"must be an absolute http(s) URL, without credentials, query or fragment{hint}")
     return value.rstrip("/")

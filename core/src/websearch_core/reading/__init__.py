@@ -13,6 +13,7 @@ from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
 from ._documents.image import read_pictures
 from ._documents.transcript import find_transcripts as find_transcripts
+from ._excerpt.find import Folded as Folded
 from ._excerpt.spec import Excerpt, ReadOptions
 from ._formats import ReadingOptions, convert
 from ._html.page import read_html

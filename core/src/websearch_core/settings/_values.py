@@ -186,14 +186,11 @@ IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
     "http": ("library", "proxy", "resolve", "contact"),
 }
 
+# The settings that are layers, each with the name of its usual one.
 CONCERNS: Mapping[str, str] = {
-    "combine": "fallback",
-    "retry": "retry",
-    "cache": "cache",
-    "budget": "budget",
-    "throttle": "throttle",
+    "combine": "fallback", "retry": "retry", "cache": "cache", "budget": "budget", "throttle": "throttle",
     "robots": "robots",
-}  # the settings that are layers, each with the name of its usual one
+}  # fmt: skip
 HOMES: Mapping[str, str] = {
     "fuse": "combine.fuse",
     **{kind: "combine.fallback" if concern == "combine" else concern for concern, kind in CONCERNS.items()},

@@ -3,10 +3,11 @@
 from __future__ import annotations
 import json
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..errors import WebSearchError
 from ..flow import Call, Effect, Flow, Hedge, Request, Response, Share, SharedAnswer, Sleep
+from ..flow._intercept import intercept
 from ..flow._redaction import redact_response
 
 _T = TypeVar("_T")
@@ -65,27 +66,16 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
 
 def _run_shared(flow: Flow[_T]) -> Flow[_T]:
     """Run what *flow* shares or hedges as a part of it: nobody else is there, and nothing is late."""
-    try:
-        effect = next(flow)
-        while True:
-            try:
-                if isinstance(effect, Share):
-                    answer: object = SharedAnswer((yield from _run_shared(effect.make())), is_first=True)
-                elif isinstance(effect, Hedge):
-                    try:
-                        answer = (yield from _run_shared(effect.first)), None
-                    except WebSearchError as failure:
-                        answer = failure, None
-                else:
-                    answer = yield effect
-            except Exception as error:  # noqa: BLE001 - raised again, inside the flow
-                effect = flow.throw(error)
-            else:
-                effect = flow.send(answer)
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
-    finally:
-        flow.close()
+
+    def answer(effect: Share | Hedge) -> Flow[Any]:
+        if isinstance(effect, Share):
+            return SharedAnswer((yield from _run_shared(effect.make())), is_first=True)
+        try:
+            return (yield from _run_shared(effect.first)), None
+        except WebSearchError as failure:
+            return failure, None
+
+    return intercept(flow, answer, (Share, Hedge))
 
 
 def reply(body: object = b"", status: int = 200, **headers: str) -> Response:

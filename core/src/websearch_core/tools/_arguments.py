@@ -20,15 +20,8 @@ else:
 
 MOST = 20  # results of a search, unless the developer sets another limit
 MOST_QUERIES = 5  # in one call
-_REFUSED = (
-    "title",
-    "default",
-    "minLength",
-    "minimum",
-    "maximum",
-    "minItems",
-    "maxItems",
-)  # repeats the name, or is refused by a strict mode
+# What repeats the name, or is refused by a strict mode.
+_REFUSED = ("title", "default", "minLength", "minimum", "maximum", "minItems", "maxItems")
 _MAX_NAMED = 5  # domains that a description lists
 
 

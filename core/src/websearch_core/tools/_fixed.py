@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from .._text.choices import OTHER_NAMES
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments
-from ..client._arguments import check_arguments, check_number, find_provider_line, make_query
+from ..client._arguments import PASSAGE_LENGTH, check_arguments, check_number, find_provider_line, make_query
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported, describe_problems
 from ..models._domains import ANYWHERE, Domains
@@ -147,7 +147,8 @@ class FixedOptions:
             options["time_range"] = asked.time_range
         room = self.read.get("max_tokens") or web.settings.read_options.get("max_tokens")
         if room and options.get("read_top"):  # or the passages of the first page take more than all, and are left out
-            options.setdefault("passage_length", min(1_500, room * CHARACTERS_PER_TOKEN // (options["read_top"] + 1)))
+            most_of_each = room * CHARACTERS_PER_TOKEN // (options["read_top"] + 1)
+            options.setdefault("passage_length", min(PASSAGE_LENGTH, most_of_each))
         options |= {
             "limit": min(asked.limit, most),
             "allowed_domains": domains.allowed,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, 
 
 from .. import errors
 from .._text.urls import identify, is_web_url
-from ..client._arguments import check_number, check_urls
+from ..client._arguments import PASSAGE_LENGTH, check_number, check_urls
 from ..errors import InvalidOption, WebSearchError
 from ..models import Page, SearchResult
 from ._fixed import OF_CALL, FixedOptions, check_read_options, check_search_options
@@ -221,7 +221,7 @@ class Passages:
         return put_pages(documents, urls, pages, put)
 
     def _part(self, query: str) -> ReadOptions:
-        return {**_with_limit(self.read_options, 1_500), "query": query}
+        return {**_with_limit(self.read_options, PASSAGE_LENGTH), "query": query}
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast, get_args
-from weakref import WeakKeyDictionary, ref
 
 from pydantic import ValidationError
 
 from .._runtime.bugs import as_error as report_bug
-from .._runtime.scope import Choices, Patience, scope
+from .._runtime.scope import ByRun, Choices, Patience, scope
 from .._text.choices import Format
 from ..client import CommonArguments, WebSearch
 from ..client._arguments import check_number
@@ -19,7 +19,7 @@ from ..errors import BudgetExceeded, ConfigurationError, InvalidOption, UnsafeUR
 from ..layers import charge_to
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
 from ..provenance import Ledger, Provenance
-from ..provenance._memory import Memory
+from ..provenance._memory import Memory, Recall
 from ..tokens import estimate_tokens
 from ._arguments import Arguments, PageArguments, SearchArguments
 from ._fixed import FixedOptions, SearchDefaults, check_search_options
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _A = TypeVar("_A", bound=Arguments)
 _Answers: TypeAlias = list[SearchResponse | WebSearchError]
-_MAX_RUNS = 10_000  # counted at the same time; the one that was used least recently is forgotten
 _PATIENCE = 5.0  # seconds; a model that waits longer for a service could have answered, or asked another
 
 
@@ -69,22 +68,14 @@ class Uses:
     """
 
     def __init__(self, most: int | None = None) -> None:
-        if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-            raise ConfigurationError(f"max_uses: must be a whole number of at least 1, or None, not {most!r}")
+        if most is not None:
+            check_number("max_uses", most, 1)
         self.most = most
-        self._start()
-
-    def _start(self) -> None:
         self._lock = threading.Lock()
-        self._by_name: dict[Hashable, int] = {}
-        self._by_object: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._counts: ByRun[Iterator[int]] = ByRun(count)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"most": self.most}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._start()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Uses, (self.most,)
 
     def count(self, run: Hashable) -> None:
         """Count a call of *run*; one that fails later counts, too. If it has no more, `BudgetExceeded` says so.
@@ -94,26 +85,13 @@ class Uses:
         if self.most is None:
             return
         with self._lock:
-            counts: Any = self._by_object if _dies_with_its_run(run) else self._by_name
-            used = counts.pop(run, 0)
-            counts[run] = min(used + 1, self.most)  # at the end: the names used least recently come first
-            while len(self._by_name) > _MAX_RUNS:
-                del self._by_name[next(iter(self._by_name))]
+            used = next(self._counts.find(run))
         if used >= self.most:
             calls = "the one call" if self.most == 1 else f"all {self.most} calls"
             raise BudgetExceeded(
                 f"{calls} of the web tools that this run may make are used up; do not call them again, and answer with "
                 "what you have found so far"
             )
-
-
-def _dies_with_its_run(run: Hashable) -> bool:
-    """Return whether *run* is an object to refer to weakly, rather than a name."""
-    try:
-        ref(run)
-    except TypeError:
-        return False
-    return not isinstance(run, str)
 
 
 class WebTools:
@@ -274,7 +252,7 @@ class WebTools:
             choices = Choices(**{name: value for name, value in read.items() if name in Choices._fields})
             # Outside of any conversation, only the parts of a page belong together.
             is_part = page is not None and bool(page.offset or page.query or page.find or page.outline)
-            memory = self._memory.of(run.conversation, gives=is_part or run.conversation is not None)
+            memory = Recall(self._memory, run.conversation, is_part or run.conversation is not None)
             with scope(choices=choices, memory=memory, patience=Patience(_PATIENCE)):
                 yield web, fixed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import asyncio
+import os
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..._text.lists import split_list
 from ...errors import ConfigurationError
 from ..arguments import ProviderOption, TextOrJson, declare, parse_options
 from ..completion import complete_provider, complete_reader
@@ -29,7 +31,7 @@ def compare(
         ),
     ] = None,
     output: Annotated[
-        Path | None, declare("FILE", "A row for each question; a second run asks only the rest", "--output -o")
+        str | None, declare("FILE", "A row for each question; a second run asks only the rest", "--output -o")
     ] = None,
     limit: Annotated[int, declare("N", "Number of results", "--limit -n")] = 5,
     read_top: Annotated[int, declare("N", "How many results a reader reads")] = 3,
@@ -40,36 +42,30 @@ def compare(
     """Compare how often providers find the answers you expect."""
     with report_errors(form):
         from ...settings import Settings
-        from ..comparison import Row, Variant, ask, read_questions, read_rows, report
+        from ..comparison import Row, Variant, ask, find_known, read_questions, report
+        from ..rows import Rows
 
         questions = read_questions(file)
-        searchers, readings = _split(providers), [None, *_split(readers)]
+        searchers, readings = dict.fromkeys(split_list(providers)), dict.fromkeys([None, *split_list(readers or "")])
         given = parse_options(option)
         for name in given.keys() - {*searchers, *readings}:
             raise ConfigurationError(f"--option: {name} is not compared; add it to --providers or --readers")
         settings = Settings.load(providers=given)
-        pairs = product(searchers, readings)
-        variants = [Variant(*pair, limit, read_top, max_tokens, settings) for pair in pairs]
-        rows = read_rows(output) if output else []
-        with show_progress("Comparing", len(variants) * len(questions)) as step:
+        variants = [Variant(*pair, limit, read_top, max_tokens, settings) for pair in product(searchers, readings)]
+        ids = [variant.identify(question) for variant, question in product(variants, questions)]
+        with Rows(output or os.devnull, "asked") as kept, show_progress("Comparing", len(ids)) as step:
+            rows = find_known(kept, ids)
 
             def write(row: Row) -> None:
-                rows.append(row)
-                if output:
-                    with output.open("a", encoding="utf-8") as stream:
-                        stream.write(row.model_dump_json(exclude_none=True) + "\n")
+                kept.write(row.model_dump(exclude_none=True))
                 step(row.question)
 
-            asyncio.run(ask(variants, questions, [row.id for row in rows], write))
+            asyncio.run(ask(variants, questions, rows, write))
         figures = report(variants, questions, rows)
     if form == "json":
         print_json(figures)
     else:
         _print(figures)
-
-
-def _split(names: str | None) -> list[str]:
-    return list(dict.fromkeys(name.strip() for name in (names or "").split(",") if name.strip()))
 
 
 def _print(figures: Sequence[dict[str, Any]]) -> None:

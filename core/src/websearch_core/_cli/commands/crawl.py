@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..._text.choices import Scope
+from ...errors import InvalidOption
 from ..arguments import Internal, NoCache, Timeout, declare, open_web
 from ..completion import complete_reader
 from ..inputs import Output
@@ -35,6 +36,8 @@ def crawl(
     far: Any = {"limit": limit, "depth": depth, "scope": scope, "sitemaps": sitemaps}
     arguments = {"reader": reader, "internal": internal, "timeout": timeout}
     with report_errors("text"), open_web("Listing" if only_urls else "", {}, no_cache=no_cache, **arguments) as web:
+        if only_urls and output:
+            raise InvalidOption("--output: not with --list, which prints URLs: write > FILE")
         if only_urls:
             for url in web.map(starts, **far):
                 print_line(url)

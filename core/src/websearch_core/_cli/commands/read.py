@@ -109,7 +109,7 @@ class _Files:
     def read(self, url: str, /) -> Flow[Page]:
         """Read the file at a ``file:`` URL."""
         from ...flow import Call
-        from ...index._folder import read_file, read_stream
+        from ...index._store import read_file, read_stream
 
         file = Path(url2pathname(urlsplit(url).path))
         page: Page = yield (Call(read_stream, sys.stdin.buffer, file) if url == _STDIN else Call(read_file, file))

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Unpack
 
 from ..._runtime.deadline import time_left
-from ..._runtime.forks import start_over_after_fork
+from ..._runtime.forks import Restartable
 from ..._runtime.interrupts import releasing
 from ..._runtime.scope import current_client
 from ..._runtime.turns import Places
@@ -94,13 +94,12 @@ def count_cores() -> int:
     return max(1, min(count, _MAX_PROCESSES))
 
 
-class _Pool:
+class _Pool(Restartable):
     def __init__(self) -> None:
         self.places = Places()
         self._workers: set[Worker] = set()
-        self.start_over()
+        super().__init__()
         atexit.register(self.end)
-        start_over_after_fork(self)
 
     def start_over(self) -> None:
         """Begin without processes: in a forked one, those that exist belong to the parent."""
