@@ -38,54 +38,44 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
     Raises:
         AssertionError: The flow needs more answers, or ended before all were used.
     """
-    flow = _run_shared(flow)
-    waiting = list(answers)
-    effects: list[Effect] = []
+    waiting, effects = list(answers), list[Effect]()
+    result = _run(flow, waiting, effects)
+    assert not waiting, f"the flow ended with {len(waiting)} of the answers unused"
+    return Outcome(result, tuple(effects))
+
+
+def _run(flow: Flow[_T], waiting: list[object], effects: list[Effect]) -> _T:
+    """Run *flow*, and what it shares or hedges as a part of it: nobody else is there, and nothing is late."""
     try:
         effect = next(flow)
         while True:
-            effects.append(effect)
-            if isinstance(effect, Sleep):
-                effect = next(flow)
-                continue
-            if isinstance(effect, Call) and not waiting:
-                answer = effect()
-            else:
-                assert waiting, f"no answer is left for {effect!r}"
-                answer = waiting.pop(0)
-            if isinstance(effect, Request) and isinstance(answer, Response):
-                answer = redact_response(answer, effect)
+            answer = _find_answer(effect, waiting, effects)
             effect = flow.throw(answer) if isinstance(answer, BaseException) else flow.send(answer)
-    except StopIteration as stop:
-        assert not waiting, f"the flow ended with {len(waiting)} of the answers unused"
-        return Outcome(stop.value, tuple(effects))
-    finally:
-        flow.close()
-
-
-def _run_shared(flow: Flow[_T]) -> Flow[_T]:
-    """Run what *flow* shares or hedges as a part of it: nobody else is there, and nothing is late."""
-    try:
-        effect = next(flow)
-        while True:
-            try:
-                if isinstance(effect, Share):
-                    answer: object = SharedAnswer((yield from _run_shared(effect.make())), is_first=True)
-                elif isinstance(effect, Hedge):
-                    try:
-                        answer = (yield from _run_shared(effect.first)), None
-                    except WebSearchError as failure:
-                        answer = failure, None
-                else:
-                    answer = yield effect
-            except Exception as error:  # noqa: BLE001 - raised again, inside the flow
-                effect = flow.throw(error)
-            else:
-                effect = flow.send(answer)
     except StopIteration as stop:
         return stop.value  # type: ignore[no-any-return]
     finally:
         flow.close()
+
+
+def _find_answer(effect: Effect, waiting: list[object], effects: list[Effect]) -> object:
+    """Return the answer to *effect*, or the exception to raise in the flow."""
+    if isinstance(effect, Share | Hedge):
+        is_shared = isinstance(effect, Share)
+        try:
+            inner: object = _run(effect.make() if isinstance(effect, Share) else effect.first, waiting, effects)
+        except WebSearchError as failure:
+            return failure if is_shared else (failure, None)
+        return SharedAnswer(inner, is_first=True) if is_shared else (inner, None)
+    effects.append(effect)
+    if isinstance(effect, Sleep):
+        return None
+    if isinstance(effect, Call) and not waiting:
+        return effect()
+    assert waiting, f"no answer is left for {effect!r}"
+    answer = waiting.pop(0)
+    if isinstance(effect, Request) and isinstance(answer, Response):
+        return redact_response(answer, effect)
+    return answer
 
 
 def reply(body: object = b"", status: int = 200, **headers: str) -> Response:
