@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         decode,
         drop_none,
         error_for,
+        get_json,
         parse_usage,
         post_json,
         with_extra,
@@ -36,15 +37,16 @@ if TYPE_CHECKING:
     from ._paging import collect_pages, follow_pages, page_by_page
     from ._ports import FILTERS, FREE, Limits, PageReader, Price, Provider, SearchProvider, Service, Site
     from ._reading import check_response, check_text, page_error, parse_page, parse_pages
-    from ._results import parse_images, parse_results
+    from ._results import parse_images, parse_results, parse_search
 
 __all__ = [
     "FILTERS", "FREE", "BaseUrl", "Env", "Flow", "FoundFile", "Image", "Key", "Limits", "Page", "PageReader", "Price",
     "Provider", "Request", "Response", "SearchProvider", "SearchQuery", "SearchResponse", "SearchResult", "Service",
     "Site", "as_number", "as_object", "as_objects", "as_text", "check_options", "check_response", "check_text", "codes",
     "collect_pages", "date_range", "decode", "drop_none", "error_for", "find_country", "find_language", "follow_pages",
-    "from_function", "is_vendor", "page_by_page", "page_error", "parse_date", "parse_images", "parse_page",
-    "parse_pages", "parse_results", "parse_usage", "post_json", "provider", "time_left", "with_extra", "with_sites",
+    "from_function", "get_json", "is_vendor", "page_by_page", "page_error", "parse_date", "parse_images", "parse_page",
+    "parse_pages", "parse_results", "parse_search", "parse_usage", "post_json", "provider", "time_left", "with_extra",
+    "with_sites",
 ]  # fmt: skip
 
 _HOMES = (
