@@ -29,6 +29,7 @@ from websearch_core.provider._reading import as_links
 from websearch_core.provider.google import GOOGLE_LANGUAGES
 
 _MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
+_NO_CONTENT = {"X-Respond-With": "no-content"}
 _UNREADABLE = 42206  # AssertionFailureError: a 422 about the page, which cannot be opened or has no content
 _CHALLENGE_LENGTH = 1_000  # characters: a page with more text than that has content besides a CAPTCHA
 
@@ -106,7 +107,7 @@ class Jina:
             method="POST",
             url=f"{self.search_url}/",
             json=kit.with_extra(payload, query),
-            headers=self._headers() | ({} if self.read_results else {"X-Respond-With": "no-content"}),
+            headers=self._headers() | place_key(self)[0] | ({} if self.read_results else _NO_CONTENT),
         )
         response = _with_own_status(answer)
         if response.status == 422 and "No search results" in response.content.decode("utf-8", "replace"):
@@ -146,8 +147,7 @@ class Jina:
         return {name: value for name, value in headers.items() if value}
 
     def _headers(self) -> dict[str, str]:
-        headers = {"Accept": "application/json"} | ({"DNT": "1"} if self.private else {})
-        return headers | place_key(self)[0]
+        return {"Accept": "application/json"} | ({"DNT": "1"} if self.private else {})
 
     def _page(self, response: kit.Response, url: str) -> kit.Page:
         problem = as_json(response) if response.status == 422 else {}
