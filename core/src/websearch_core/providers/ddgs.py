@@ -91,7 +91,7 @@ class Ddgs:
             "backend": self._engines(query, kind, self.backend),
         }
         options = kit.with_extra(fields, query)
-        images: tuple[kit.Image, ...] = ()
+        images = kit.parse_images(())
         if query.images:
             more = {"backend": self._engines(query, "images", "auto"), "max_results": query.limit}
             found = yield from self._ask("images", query, {**options, **more})

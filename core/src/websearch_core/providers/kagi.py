@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
+from websearch_core.models import Image
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._http import find_kind, unexpected_format
 from websearch_core.provider._reading import find_records, read_alone
@@ -97,7 +98,7 @@ class Kagi:
         )
         return page, len(page.results) >= min(size, _FULL) and number + 1 < _PAGES
 
-    def _images(self, query: kit.SearchQuery) -> kit.Flow[tuple[kit.Image, ...]]:
+    def _images(self, query: kit.SearchQuery) -> kit.Flow[tuple[Image, ...]]:
         body = yield from self._ask(self._payload(query, "images", query.limit), query)
         return kit.parse_images(
             body["data"].get("image"), url=("image.url", "props.image_url"), description=_suggestion, page_url="url"

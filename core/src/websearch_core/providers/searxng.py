@@ -99,11 +99,11 @@ class SearXNG:
             "pageno": page if page > 1 else None,
         }
         # The limiter of a server takes clients for bots that accept no HTML or send no language.
-        headers = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en", **self._credentials()}
+        headers = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en"}
         return kit.Request(
             url=f"{self.base_url.removesuffix('/search')}/search",  # people paste it with its path
             params=kit.with_extra(params, query, join=","),
-            headers=headers,
+            headers=headers | self._credentials() if self.api_key else headers,
         )
 
     def _credentials(self) -> dict[str, str]:
