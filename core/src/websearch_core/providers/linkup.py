@@ -10,11 +10,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError, TooLarge, Unavailable, UnsupportedContent
-from websearch_core.provider._http import as_json, find_message, follow
+from websearch_core.provider._http import Kinds, as_json, find_message, follow
 from websearch_core.provider._results import as_answer, take_results
 
 _NOTHING = "SEARCH_QUERY_NO_RESULT"
-_KINDS = dict.fromkeys(("insufficient_funds_credits", "exceed_budget_limit"), QuotaExhausted)
+_KINDS: Kinds = dict.fromkeys(("insufficient_funds_credits", "exceed_budget_limit"), QuotaExhausted)
 _FAILURES: dict[str, type[ServiceError]] = {
     "FETCH_ERROR": Unavailable,
     "FETCH_TARGET_UNREACHABLE": Unavailable,
