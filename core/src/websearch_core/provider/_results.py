@@ -141,7 +141,8 @@ def parse_search(
     Raises:
         BadResponse: What should be the list is not one, or none of its items looks like a result.
     """
-    facts = {name: fields.pop(name) for name in fields.keys() & SearchResponse.model_fields.keys()}
+    named = [*(fields.keys() & SearchResponse.model_fields.keys())]
+    facts = dict(zip(named, map(fields.pop, named), strict=True))
     if items is ...:
         items, missing = take_results(body, provider.name, path)
         facts["notes"] = (*missing, *facts.get("notes", ()))
