@@ -204,6 +204,29 @@ async def test_a_run_gets_progress_and_retries_as_custom_events(fake):
     assert [name for name, _ in watch.heard] == EVENTS
 
 
+class Compressing(WebSearchRetriever):
+    """A retriever that compresses what it finds, as `ContextualCompressionRetriever` does."""
+
+    def _get_relevant_documents(self, query, *, run_manager, **_):
+        documents = [Document("Kelp", metadata={"source": KELP})]
+        return WebPageCompressor(web=self.web).compress_documents(documents, query, run_manager.get_child())
+
+    async def _aget_relevant_documents(self, query, *, run_manager, **_):
+        documents = [Document("Kelp", metadata={"source": KELP})]
+        return await WebPageCompressor(web=self.web).acompress_documents(documents, query, run_manager.get_child())
+
+
+async def test_the_run_around_a_compressor_gets_its_events(fake):
+    for handler in (Watch(), AsyncWatch()):
+        await Compressing(provider=fake).ainvoke(QUERY, config={"callbacks": [handler]})
+        assert [name for name, _ in handler.heard] == ["websearch.read_start", "websearch.read_end"]
+    watch = Watch()
+    Compressing(provider=fake).invoke(QUERY, config={"callbacks": [watch]})
+    assert [name for name, _ in watch.heard] == ["websearch.read_start", "websearch.read_end"]
+    assert WebPageCompressor(provider=fake).compress_documents([Document("x")], QUERY, [watch])  # outside of any run
+    assert len(watch.heard) == 2
+
+
 async def test_events_can_be_streamed(fake):
     tool = OpenPageTool(provider=fake)
     names = [

@@ -4,7 +4,7 @@ import logging
 import pytest
 from langchain_core.document_loaders import BaseLoader
 
-from langchain_websearch import WebPageLoader, WebSearchRetriever, WebSearchTool
+from langchain_websearch import WebPageLoader, WebSearchRetriever, WebSearchTool, to_document
 from websearch_core import WebSearch
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
 from websearch_core.testing import FakeWeb
@@ -190,3 +190,9 @@ async def test_a_site_is_loaded_by_its_links(site, answer):
 
     assert [document.id for document in loader.load()] == [f"{site.url}/", f"{site.url}/kelp"]
     assert [document.id for document in await one.aload()] == [f"{site.url}/"]
+
+
+def test_a_page_that_you_read_yourself_is_the_same_document(site):
+    web, url = WebSearch(internal=[site.url], timeout=60), f"{site.url}/seaweed"
+
+    assert to_document(web.read(url)) == WebPageLoader(url, web=web).load()[0]

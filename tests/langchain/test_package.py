@@ -10,7 +10,7 @@ import langchain_websearch
 
 NAMES = [
     "OpenPageTool", "WebPageCompressor", "WebPageLoader", "WebSearchRetriever", "WebSearchTool", "WebSearchToolkit",
-    "collect_sources",
+    "collect_sources", "to_document",
 ]  # fmt: skip
 
 

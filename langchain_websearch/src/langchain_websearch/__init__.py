@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .compressor import WebPageCompressor
-    from .loader import WebPageLoader
+    from .loader import WebPageLoader, to_document
     from .retriever import WebSearchRetriever
     from .sources import collect_sources
     from .tools import OpenPageTool, WebSearchTool, WebSearchToolkit
@@ -31,6 +31,7 @@ __all__ = [
     "WebSearchTool",
     "WebSearchToolkit",
     "collect_sources",
+    "to_document",
 ]
 
 _HOMES = {
@@ -41,6 +42,7 @@ _HOMES = {
     "WebSearchTool": ".tools",
     "WebSearchToolkit": ".tools",
     "collect_sources": ".sources",
+    "to_document": ".loader",
 }
 
 if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name

@@ -9,13 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
-from typing import TypeGuard
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
     AsyncCallbackManagerForToolRun,
+    AsyncParentRunManager,
+    BaseCallbackManager,
     CallbackManagerForRetrieverRun,
     CallbackManagerForToolRun,
+    Callbacks,
+    ParentRunManager,
     adispatch_custom_event,
     dispatch_custom_event,
 )
@@ -31,25 +34,26 @@ AsyncRun = AsyncCallbackManagerForToolRun | AsyncCallbackManagerForRetrieverRun
 
 
 @contextmanager
-def report(run: Run | None) -> Iterator[None]:
-    """Dispatch the events of this block to *run* and to the stream of its graph; if nobody would hear, do nothing."""
+def report(run: Run | Callbacks) -> Iterator[None]:
+    """Dispatch the events of this block to *run* and to the stream of its graph; if nobody would hear, do nothing.
+
+    *run* may also be what LangChain passes on from one: the callbacks of a child.
+    """
     with _stream():
-        if not _has_handlers(run):
+        if (config := _find_config(run)) is None:
             yield
             return
-        config = RunnableConfig(callbacks=run.get_child())
         with listen(lambda event: dispatch_custom_event(f"{_PREFIX}{event.name}", event.as_json(), config=config)):
             yield
 
 
 @asynccontextmanager
-async def areport(run: AsyncRun | None) -> AsyncIterator[None]:
+async def areport(run: AsyncRun | Callbacks) -> AsyncIterator[None]:
     """Do the same on an event loop, where handlers may be async: one task dispatches all events, in order."""
-    if not _has_handlers(run):
+    if (config := _find_config(run)) is None:
         with _stream():
             yield
         return
-    config = RunnableConfig(callbacks=run.get_child())
     waiting: asyncio.Queue[Event | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
@@ -79,6 +83,9 @@ def _stream() -> AbstractContextManager[None]:
     return listen(lambda event: write({"name": f"{_PREFIX}{event.name}", "data": event.as_json()}))
 
 
-def _has_handlers(run: Run | AsyncRun | None) -> TypeGuard[Run | AsyncRun]:
-    """Return whether anybody would hear of the events of *run*."""
-    return run is not None and bool(run.handlers or run.inheritable_handlers)
+def _find_config(run: Run | AsyncRun | Callbacks) -> RunnableConfig | None:
+    """Return the config to dispatch the events of *run* with; None if nobody would hear of them."""
+    callbacks = run.get_child() if isinstance(run, ParentRunManager | AsyncParentRunManager) else run
+    if not isinstance(callbacks, BaseCallbackManager) or callbacks.parent_run_id is None or not callbacks.handlers:
+        return None
+    return RunnableConfig(callbacks=callbacks)

@@ -12,6 +12,8 @@ from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
 from websearch_core.tools import Passages, split_arguments
 
+from ._progress import areport, report
+
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
@@ -32,7 +34,8 @@ class WebPageCompressor(BaseDocumentCompressor):
     The URL of a page is the ``source`` or ``url`` in the metadata of its document; documents without one stay as they
     are. Pages are read concurrently. Of several documents from one page, such as the chunks of a vector store, the
     first stays. One whose page cannot be read, or has no such passage, keeps its text; an error adds its code to the
-    metadata, as ``read_error``.
+    metadata, as ``read_error``. The run of the retriever around it gets the events of `websearch_core.events` as custom
+    events, such as ``websearch.read_end``.
 
     Args:
         web: The `WebSearch` to read with; or pass its arguments instead.
@@ -58,21 +61,23 @@ class WebPageCompressor(BaseDocumentCompressor):
         self,
         documents: Sequence[Document],
         query: str,
-        callbacks: Callbacks | None = None,  # noqa: ARG002 - LangChain passes it
+        callbacks: Callbacks | None = None,
     ) -> list[Document]:
         """Return the documents with the passages for *query*."""
         metadata = [document.metadata for document in documents]
-        return Passages(self.web, self.read_options).replace(documents, metadata, query, _replace_text)
+        with report(callbacks):
+            return Passages(self.web, self.read_options).replace(documents, metadata, query, _replace_text)
 
     async def acompress_documents(
         self,
         documents: Sequence[Document],
         query: str,
-        callbacks: Callbacks | None = None,  # noqa: ARG002
+        callbacks: Callbacks | None = None,
     ) -> list[Document]:
         """Do the same on the running event loop."""
         metadata = [document.metadata for document in documents]
-        return await Passages(self.web, self.read_options).areplace(documents, metadata, query, _replace_text)
+        async with areport(callbacks):
+            return await Passages(self.web, self.read_options).areplace(documents, metadata, query, _replace_text)
 
 
 def _replace_text(document: Document, page: Page | WebSearchError) -> Document:

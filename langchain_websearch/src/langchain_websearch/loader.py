@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
-from websearch_core import WebSearch
+from websearch_core import Page, WebSearch
 from websearch_core.client import CommonArguments
 from websearch_core.errors import ConfigurationError, InvalidOption
-from websearch_core.tools import Loading, OnError, PlainDocument, list_urls, split_arguments
+from websearch_core.tools import Loading, OnError, PlainDocument, list_urls, make_document, split_arguments
 
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
@@ -91,6 +91,20 @@ class WebPageLoader(BaseLoader):
         """Async version of `lazy_load`."""
         async for made in self._loading.aload(self.urls):
             yield _as_document(made)
+
+
+def to_document(page: Page) -> Document:
+    """Return a page as a document, as `WebPageLoader` makes it.
+
+    ::
+
+        pages = WebSearch().read_many(urls)
+        documents = [to_document(page) for page in pages if isinstance(page, Page)]
+
+    Args:
+        page: What `WebSearch.read` returned, or `websearch_core.reading.read_bytes`.
+    """
+    return _as_document(make_document(page=page))
 
 
 def _as_document(made: PlainDocument) -> Document:

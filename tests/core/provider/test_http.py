@@ -22,7 +22,7 @@ from websearch_core.errors import (
 )
 from websearch_core.flow import Response
 from websearch_core.models import SearchQuery
-from websearch_core.provider import Limits, decode, parse_usage
+from websearch_core.provider import Limits, decode, get_json, parse_usage, post_json
 from websearch_core.provider._http import (
     check_options,
     error_for,
@@ -285,3 +285,67 @@ def test_the_error_under_a_success_has_the_words_of_the_service_and_their_class(
 
     assert (caught.value.detail, caught.value.status) == ("Search quota reached", 200)
     assert decode(reply(body), Brave(api_key="k"), nothing=["quota"]) == body
+
+
+class Service:
+    """A provider that has just these attributes."""
+
+    name = "service"
+
+    def __init__(self, **attributes):
+        self.__dict__.update({"base_url": "https://service.example/v1", **attributes})
+
+
+@pytest.mark.parametrize(
+    ("attributes", "headers", "parameters"),
+    [
+        ({}, {"Authorization": "Bearer SECRET-key"}, {}),
+        ({"key_header": "X-Api-Key"}, {"X-Api-Key": "SECRET-key"}, {}),
+        ({"key_header": "authorization"}, {"authorization": "Bearer SECRET-key"}, {}),
+        ({"key_parameter": "key", "key_header": "X-Api-Key"}, {}, {"key": "SECRET-key"}),
+        ({"api_key": None}, {}, {}),
+        ({"keyless": True}, {}, {}),
+    ],
+)
+@pytest.mark.parametrize("make", [get_json, post_json])
+def test_a_request_carries_the_key_as_the_provider_says(make, attributes, headers, parameters):
+    request = make(Service(**{"api_key": SecretStr("SECRET-key"), **attributes}), "find", {"q": "kelp"})
+
+    assert (request.url, request.headers, request.secret_params) == (
+        "https://service.example/v1/find",
+        headers,
+        parameters,
+    )
+
+
+def test_the_key_replaces_a_header_that_stands_in_for_it():
+    shared = {"API-Key": "public"}
+    keys = [
+        get_json(Service(api_key=key, key_header="API-Key"), "find", {}, headers=shared).headers
+        for key in (None, SecretStr("own"))
+    ]
+
+    assert keys == [{"API-Key": "public"}, {"API-Key": "own"}]
+
+
+def test_what_is_none_is_not_sent_and_the_extra_of_the_query_is():
+    query = SearchQuery.of("kelp", extra={"deep": True, "filters": {"b": 2}})
+    given = {"q": "kelp", "page": None, "filters": {"a": 1}}
+
+    sent = {"q": "kelp", "deep": True, "filters": {"a": 1, "b": 2}}
+    assert post_json(Service(), "find", given, query).json == sent
+    assert get_json(Service(), "find", given, query).params == sent
+    assert get_json(Service(), "find", given).params == {"q": "kelp", "filters": {"a": 1}}
+    assert get_json(Service(), "find", {"types": ["a", "b"]}, join=",").params == {"types": "a,b"}
+
+
+def test_a_code_of_the_service_tells_the_class_of_an_error():
+    problem = {"error": {"code": "OUT_OF_CREDITS", "message": "Try later"}}
+    kinds = {"out_of_credits": QuotaExhausted, "try later": RateLimited}
+
+    with pytest.raises(QuotaExhausted) as failure:
+        decode(reply(problem, 400), Kagi(), kind=kinds, code="error.code")
+    with pytest.raises(RateLimited):
+        decode(reply(problem, 400), Kagi(), kind=kinds)
+
+    assert failure.value.detail == "Try later"

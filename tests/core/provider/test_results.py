@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from websearch_core.client._enforce import enforce_page, enforce_query
 from websearch_core.errors import BadResponse
 from websearch_core.models import Image, Page, SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider._results import in_domains, parse_images, parse_results, plain_text, take_results
+from websearch_core.provider._results import (
+    in_domains,
+    parse_images,
+    parse_results,
+    parse_search,
+    plain_text,
+    take_results,
+)
 from websearch_core.testing import stop_clock
 
 
@@ -283,3 +290,28 @@ def test_the_words_of_a_service_for_a_date_are_kept_with_the_day_that_they_mean(
     assert (one.published_text, one.published) == ("3 days ago", datetime(2026, 5, 1, tzinfo=UTC))
     assert (other.published_text, other.published) == ("vor 3 Tagen", None)
     assert (none.published_text, none.published) == ("", None)
+
+
+class Stub:
+    name = "stub"
+
+
+def test_a_response_is_made_of_an_answer():
+    body = {"web": {"hits": [{"title": "Kelp", "url": "https://sea.example/kelp", "text": "An alga."}]}}
+
+    found = parse_search(Stub(), SearchQuery.of("kelp"), body, path="web.hits", snippet="text", answer="An alga")
+
+    assert (found.query, found.provider, found.raw, found.answer, found.notes) == ("kelp", "stub", body, "An alga", ())
+    assert [(one.title, one.snippet) for one in found.results] == [("Kelp", "An alga.")]
+
+
+def test_an_answer_without_a_list_is_empty_and_has_a_note_before_those_of_the_provider():
+    found = parse_search(Stub(), SearchQuery.of("kelp"), {}, notes=("stub is slow",))
+
+    assert (found.results, found.notes) == ((), ("stub's answer held no list of results", "stub is slow"))
+
+
+@pytest.mark.parametrize("items", [None, "results", {}, 3])
+def test_what_is_given_as_the_list_has_to_be_one(items):
+    with pytest.raises(BadResponse, match="changed its format"):
+        parse_search(Stub(), SearchQuery.of("kelp"), {"results": []}, items)

@@ -166,14 +166,9 @@ def parse_contact(value: Any) -> str:
 
 
 @cache
-def _version() -> str:
-    return version("websearch-core")
-
-
-@cache
 def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
     """Return the default ``User-Agent``: the servers of pages know the form that browsers use."""
-    name = "Mozilla/5.0 (compatible; websearch-core; " if for_pages else f"websearch-core/{_version()} ("
+    name = "Mozilla/5.0 (compatible; websearch-core; " if for_pages else f"websearch-core/{version('websearch-core')} ("
     return f"{name}+{contact or _HOME})"
 
 

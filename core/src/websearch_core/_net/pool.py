@@ -67,6 +67,15 @@ class _Pool:
             extensions=request.extensions,
         )
 
+    def _begin_body(self, connection: Any, response: Any, proxy: Proxy | None) -> None:
+        """Let our own stream read on: the answer has begun. A test tool may have replaced it."""
+        if proxy:
+            proxy.check_login(response.status)
+        self._busy[connection] = _is_clear(response.headers)
+        stream = response.extensions.get("network_stream")
+        if hasattr(stream, "head"):
+            stream.head.end()
+
     def _take_idle(self, key: Key) -> Any:
         """Return the idle connection to *key* that was used last, or None."""
         with self._lock:
@@ -123,10 +132,7 @@ class Pool(_Pool):
             self._busy[connection] = True
             try:
                 response = connection.handle_request(self._address(request, proxy) if proxy else request)
-                if proxy:
-                    proxy.check_login(response.status)
-                self._busy[connection] = _is_clear(response.headers)
-                _end_head(response)
+                self._begin_body(connection, response, proxy)
                 response.stream = _Body(response.stream, partial(self._end, connection, key))
             except self._unavailable:  # closed by somebody else before anything was sent
                 self._end(connection, key, is_clear=True)
@@ -169,10 +175,7 @@ class AsyncPool(_Pool):
             self._busy[connection] = True
             try:
                 response = await connection.handle_async_request(self._address(request, proxy) if proxy else request)
-                if proxy:
-                    proxy.check_login(response.status)
-                self._busy[connection] = _is_clear(response.headers)
-                _end_head(response)
+                self._begin_body(connection, response, proxy)
                 response.stream = _AsyncBody(response.stream, partial(self._end, connection, key))
             except self._unavailable:
                 await self._end(connection, key, is_clear=True)
@@ -227,13 +230,6 @@ async def _close_all(connections: list[Any]) -> None:
 def _close_old(pool: weakref.ref[AsyncPool]) -> None:
     if (alive := pool()) is not None:
         alive.close_old()
-
-
-def _end_head(response: Any) -> None:
-    """Let our own stream read on: the answer has begun. A test tool may have replaced it."""
-    stream = response.extensions.get("network_stream")
-    if hasattr(stream, "head"):
-        stream.head.end()
 
 
 def _is_clear(headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -17,10 +17,10 @@ from ..flow import Call, Flow, Request
 from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept, is_held
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
-from ..provider._ports import Provider, Role
+from ..provider._ports import Provider, Role, can
 from ._amounts import MILLION, Amount, Limit, parse_limits
 from ._layer import Layer, ProviderWrapper, Rank, leaves
-from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price, verbs_of
+from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price
 from ._single_flight import is_free
 from ._usage import Runs, UsageFile
 
@@ -87,7 +87,7 @@ class _BudgetProvider(ProviderWrapper[Budget]):
         is_needed = not self.limits or any(limit.period != "run" for limit in self.limits)
         self.file = UsageFile.at(layer.usage_file) if is_needed or layer.usage_file is not None else None
         for provider in leaves(inner):
-            self._require_price(provider, verbs_of(provider))
+            self._require_price(provider, [verb for verb in get_args(Role) if can(provider, verb)])
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         flow = partial(super().search, query)

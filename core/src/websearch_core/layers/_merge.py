@@ -122,13 +122,14 @@ def _score(finds: Iterable[_Find], k: float) -> float:
 def _merge_finds(finds: Sequence[_Find], score: float) -> SearchResult:
     """Return the best-ranked of the finds of one page, with what the others know better."""
     results = [find.result for find in finds]
+    urls = [(not one.url.startswith("https:"), len(one.url), one.url) for one in results]  # a longer one may track
     found_by: dict[str, int] = {}
     for find in finds:
         found_by.setdefault(find.finder, find.rank)
     dates = [result.published for result in results if result.published]
     return results[0].model_copy(
         update={
-            "url": min((result.url for result in results), key=_url_order),
+            "url": min(urls)[-1],
             "title": next((one.title for one in results if one.title and one.title != one.url), results[0].title),
             "snippet": max((result.snippet for result in results), key=len),
             "content": max((result.content for result in results if result.content), key=len, default=None),
@@ -139,10 +140,6 @@ def _merge_finds(finds: Sequence[_Find], score: float) -> SearchResult:
             "found_by": tuple(found_by.items()),
         }
     )
-
-
-def _url_order(url: str) -> tuple[bool, int, str]:
-    return not url.startswith("https:"), len(url), url  # a longer one has parameters that track, or a fragment
 
 
 def _merge_texts(answers: Sequence[Answer]) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, get_args
 
 from ..errors import ConfigurationError
 from ..models import Page, SearchResponse
-from ..provider._ports import Price, Provider, Role, Service, can, needs_network, opens_pages
+from ..provider._ports import Price, Provider, Role, Service, needs_network, opens_pages
 from ._amounts import MILLION, Amount, Unit, format_amount, in_millionths, parse_price, split_texts
 
 Prices: TypeAlias = Mapping[str, str | Sequence[str]]
@@ -92,10 +92,6 @@ def unknown_price(provider: Provider, unit: Unit) -> ConfigurationError:
         f"budget: what a call of {provider.name} costs in {counted} is not known{said}: "
         f"say it with Budget(prices={{{provider.name!r}: '... {counted}'}}), or prices in [budget]"
     )
-
-
-def verbs_of(provider: Provider) -> list[Role]:
-    return [verb for verb in get_args(Role) if can(provider, verb)]
 
 
 def _believe(name: str, stated: int | None, estimated: Amount, unit: Unit) -> int | None:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .._runtime.deadline import time_left
-    from .._text.dates import parse_date
     from ..flow import Flow, Request, Response
-    from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
+    from ..models import Page, SearchQuery, SearchResponse, SearchResult
     from ._dates import date_range
     from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, provider
     from ._function import from_function
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
         decode,
         drop_none,
         error_for,
+        get_json,
         parse_usage,
         post_json,
         with_extra,
@@ -36,20 +36,21 @@ if TYPE_CHECKING:
     from ._paging import collect_pages, follow_pages, page_by_page
     from ._ports import FILTERS, FREE, Limits, PageReader, Price, Provider, SearchProvider, Service, Site
     from ._reading import check_response, check_text, page_error, parse_page, parse_pages
-    from ._results import parse_images, parse_results
+    from ._results import parse_images, parse_results, parse_search
 
 __all__ = [
-    "FILTERS", "FREE", "BaseUrl", "Env", "Flow", "FoundFile", "Image", "Key", "Limits", "Page", "PageReader", "Price",
+    "FILTERS", "FREE", "BaseUrl", "Env", "Flow", "FoundFile", "Key", "Limits", "Page", "PageReader", "Price",
     "Provider", "Request", "Response", "SearchProvider", "SearchQuery", "SearchResponse", "SearchResult", "Service",
     "Site", "as_number", "as_object", "as_objects", "as_text", "check_options", "check_response", "check_text", "codes",
     "collect_pages", "date_range", "decode", "drop_none", "error_for", "find_country", "find_language", "follow_pages",
-    "from_function", "is_vendor", "page_by_page", "page_error", "parse_date", "parse_images", "parse_page",
-    "parse_pages", "parse_results", "parse_usage", "post_json", "provider", "time_left", "with_extra", "with_sites",
+    "from_function", "get_json", "is_vendor", "page_by_page", "page_error", "parse_images", "parse_page",
+    "parse_pages", "parse_results", "parse_search", "parse_usage", "post_json", "provider", "time_left", "with_extra",
+    "with_sites",
 ]  # fmt: skip
 
 _HOMES = (
     "._declare", "._ports", "._http", "._languages", "._paging", "._reading", "._results",
-    "._dates", "._function", "..models", "..flow", ".._text.dates", ".._runtime.deadline",
+    "._dates", "._function", "..models", "..flow", ".._runtime.deadline",
 )  # fmt: skip
 
 if not TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name

@@ -83,11 +83,21 @@ def complete_url(value: str) -> str:
     return f"{'https' if is_name else 'http'}://{value}"
 
 
+def check_key_header(value: str) -> str:
+    """Return the name of a header for a key, if it says that it is one."""
+    if not re.fullmatch(r"authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*", value, re.ASCII | re.IGNORECASE):
+        raise ValueError(
+            "must be Authorization, or have key, token or secret in its name: others are not kept out of logs"
+        )
+    return value
+
+
 class Destination:
     """Annotates a field that says where keys and queries are sent."""
 
 
 Key = Annotated[SecretStr, PlainValidator(ApiKey.of), FoundFile()]
+KeyHeader = Annotated[str, AfterValidator(check_key_header)]
 BaseUrl = Annotated[str, AfterValidator(check_base_url), FoundFile(), Destination()]
 
 

@@ -60,31 +60,73 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 def post_json(
     provider: Any,
     endpoint: str,
-    payload: dict[str, Any],
+    payload: Mapping[str, Any],
+    query: SearchQuery | None = None,
     *,
-    headers: dict[str, str],
+    join: str | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
     target: str | tuple[str, ...] | None = None,
 ) -> Request:
-    """Make a request that sends *payload* as JSON.
+    """Make a request that sends *payload* as JSON, with the key of *provider*.
+
+    The key travels in the header that the provider names as ``key_header``: by default in ``Authorization``, as a
+    bearer token (RFC 6750). If it names a ``key_parameter``, the key is that parameter of the URL. A provider that is
+    ``keyless`` sends none.
 
     Args:
         provider: The provider; its ``base_url`` says where its service is.
         endpoint: Path below the ``base_url``.
-        payload: The body.
-        headers: The headers, with the key.
+        payload: The body; what is None is left out.
+        query: The query of a search, whose ``extra`` is added: see `with_extra`.
+        join: As for `with_extra`.
+        headers: More headers.
         target: The URL of a page that the service should open, or several; the guard checks them, and their names too
             unless the server is the vendor's own.
     """
+    body = with_extra(payload, query, join=join)
+    return _make_request(provider, endpoint, headers, target, method="POST", json=body)
+
+
+def get_json(
+    provider: Any,
+    endpoint: str,
+    params: Mapping[str, Any],
+    query: SearchQuery | None = None,
+    *,
+    join: str | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+    target: str | None = None,
+) -> Request:
+    """Make a request for JSON with *params* in the URL, which are treated as `post_json` treats its payload."""
+    return _make_request(provider, endpoint, headers, target, params=with_extra(params, query, join=join))
+
+
+def _make_request(
+    provider: Any, endpoint: str, headers: Mapping[str, str], target: str | tuple[str, ...] | None, **content: Any
+) -> Request:
     if isinstance(target, tuple) and len(target) == 1:
         (target,) = target
-    judge = target is not None and not is_vendor(provider)
-    url = f"{provider.base_url}/{endpoint}"
-    return Request(method="POST", url=url, json=payload, headers=headers, target=target, judge_target=judge)
+    in_headers, in_url = place_key(provider)
+    return Request(
+        url=f"{provider.base_url}/{endpoint}",
+        headers={**headers, **in_headers},
+        secret_params=in_url,
+        target=target,
+        judge_target=target is not None and not is_vendor(provider),
+        **content,
+    )
 
 
-def bearer(key: SecretStr) -> dict[str, str]:
-    """Return the header that carries *key* as a bearer token (RFC 6750)."""
-    return {"Authorization": f"Bearer {key.get_secret_value()}"}
+def place_key(provider: Any) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the headers and the parameters of the URL that carry the key of *provider*, as `post_json` says."""
+    key: SecretStr | None = getattr(provider, "api_key", None)
+    if key is None or getattr(provider, "keyless", False):
+        return {}, {}
+    value = key.get_secret_value()
+    if parameter := getattr(provider, "key_parameter", None):
+        return {}, {parameter: value}
+    header: str = getattr(provider, "key_header", "Authorization")
+    return {header: f"Bearer {value}" if header.lower() == "authorization" else value}, {}
 
 
 def check_options(query: SearchQuery, provider: Provider) -> None:
@@ -135,6 +177,7 @@ def decode(
     meanings: Meanings | None = None,
     detail: Callable[[Any], Any] | None = None,
     kind: Callable[[Any], type[ServiceError] | None] | Kinds = MappingProxyType({}),
+    code: str = "",
     nothing: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return the JSON object in *response*, or raise the error that its status means.
@@ -148,6 +191,8 @@ def decode(
             one there.
         kind: Finds the class of the error in that body, where it is more accurate than the status; else None. Or the
             phrases that tell the class in the service's message, for `find_kind`.
+        code: The path of keys that leads to the service's code of the error, in which the phrases are looked for
+            instead: ``error.code``.
         nothing: Phrases of messages that say that a search found nothing, which is not an error.
 
     Raises:
@@ -158,7 +203,8 @@ def decode(
 
     def error(body: Any, message: str | None, hint: str = "") -> ServiceError:
         words = (detail(body) if body and detail else None) or message
-        found = find_kind(message, kind) if isinstance(kind, Mapping) else kind(body) if body else None
+        named = follow(code.split("."), body) if code else message
+        found = find_kind(named, kind) if isinstance(kind, Mapping) else kind(body) if body else None
         return error_for(response, provider, verb=verb, meanings=meanings, detail=words, hint=hint, kind=found)
 
     if not 200 <= response.status < 300:
@@ -312,18 +358,18 @@ def with_sites(query: SearchQuery) -> str:
     return " ".join(filter(None, [query.text, allowed, *blocked]))
 
 
-def with_extra(parameters: Mapping[str, Any], query: SearchQuery, *, join: str | None = None) -> dict[str, Any]:
+def with_extra(parameters: Mapping[str, Any], query: SearchQuery | None, *, join: str | None = None) -> dict[str, Any]:
     """Return the *parameters* that have a value, with the ``extra`` of *query*.
 
     What that sets in an object, or adds to a list, leaves the rest as it is, such as the query's own filters.
 
     Args:
         parameters: The parameters of the service.
-        query: The query.
+        query: The query; None has no ``extra``.
         join: What joins the items of lists to a text, for a service that takes filters so: ``type:book,from:2026``.
     """
     merged: dict[str, Any] = drop_none(parameters)
-    if query.extra:
+    if query and query.extra:
         merged = _merge(merged, drop_none(query.extra))
     if join is None:
         return merged
@@ -356,6 +402,13 @@ def as_object(value: Any) -> dict[str, Any]:
 def as_objects(value: Any) -> list[dict[str, Any]]:
     """Return the JSON objects in *value* if it is a list, else an empty list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def follow(path: Iterable[str], value: Any) -> Any:
+    """Return what is at a path of keys in *value*."""
+    for key in path:
+        value = as_object(value).get(key)
+    return value
 
 
 def as_text(value: Any) -> str | None:

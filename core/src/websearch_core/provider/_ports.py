@@ -4,13 +4,14 @@ A provider is any object with a ``name`` that can search, read pages, or both; i
 optional: ``options``, the fields of a query that it supports besides ``text``, ``limit`` and ``extra``; ``topics``, the
 values of ``topic`` that it supports besides ``general``; ``emulated``, those of its options that the service has no
 parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
-knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; ``opens_pages = True`` for a reader that fetches
-pages itself; ``helps_after``, the errors of the readers before it in a chain after which it is worth asking, if not
-after all; a method ``problem() -> str | None`` that says why it cannot be used yet; for a reader whose service maps
-sites, a method ``map(site) -> Flow[Page]``, which returns a page with links to the pages of a `Site`; and, if its
-results are those of other search engines, a method ``find_engines(result)`` that returns the names of the engines
-behind a `SearchResult`, so that each votes only once when results are fused. Layers (`Retry`, `Fallback`, ...) wrap
-providers and are providers themselves: see `websearch_core.layers.Layer`.
+knows; ``limits``; ``key_header`` or ``key_parameter``, where `post_json` puts the key; ``about``, a `Service`;
+``needs_network = False``; ``opens_pages = True`` for a reader that fetches pages itself; ``helps_after``, the errors of
+the readers before it in a chain after which it is worth asking, if not after all; a method ``problem() -> str | None``
+that says why it cannot be used yet; for a reader whose service maps sites, a method ``map(site) -> Flow[Page]``, which
+returns a page with links to the pages of a `Site`; and, if its results are those of other search engines, a method
+``find_engines(result)`` that returns the names of the engines behind a `SearchResult`, so that each votes only once
+when results are fused. Layers (`Retry`, `Fallback`, ...) wrap providers and are providers themselves: see
+`websearch_core.layers.Layer`.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ from .._text.dates import count_back, find_words, parse_date
 from .._text.invisible import is_printable_ascii, strip_invisible
 from .._text.markup import strip_highlights, strip_markup
 from .._text.urls import is_web_url
-from ..models import Image, SearchQuery, SearchResult
+from ..models import Image, SearchQuery, SearchResponse, SearchResult
 from ..models._domains import Domains
-from ._http import as_number, as_object, as_objects, as_text, unexpected_format
+from ._http import as_number, as_object, as_objects, as_text, follow, unexpected_format
+from ._ports import Provider
 
 _MAX_AUTHORS = 100
 _MAX_NAME = 300  # characters
@@ -123,6 +124,32 @@ def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[A
     return items, ()
 
 
+def parse_search(
+    provider: Provider, query: SearchQuery, body: Any, items: Any = ..., *, path: str = "results", **fields: Any
+) -> SearchResponse:
+    """Make the response to a search of what a service answered.
+
+    Args:
+        provider: The provider.
+        query: The query.
+        body: The service's own answer, for ``raw``.
+        items: The decoded list of results; by default, what is at *path*.
+        path: The path of keys that leads to the list in *body*. If there is none, the answer is empty, with a note.
+        fields: Arguments of `parse_results`, such as ``snippet="text"``, and fields of `SearchResponse`, such as
+            ``answer``.
+
+    Raises:
+        BadResponse: What should be the list is not one, or none of its items looks like a result.
+    """
+    named = [*(fields.keys() & SearchResponse.model_fields.keys())]
+    facts = dict(zip(named, map(fields.pop, named), strict=True))
+    if items is ...:
+        items, missing = take_results(body, provider.name, path)
+        facts["notes"] = (*missing, *facts.get("notes", ()))
+    results = parse_results(items, provider.name, **fields)
+    return SearchResponse(query=query.text, results=results, provider=provider.name, raw=body, **facts)
+
+
 def as_answer(value: Any) -> str | None:
     """Return a direct answer as text: one that has the shape of a schema as JSON."""
     if isinstance(value, dict | list):
@@ -192,10 +219,3 @@ def _finder(getter: Getter) -> Callable[[Mapping[str, Any]], Any]:
         return getter
     finders = [_finder(one) for one in getter]
     return lambda item: next(filter(None, (find(item) for find in finders)), None)
-
-
-def follow(path: list[str], item: Any) -> Any:
-    """Return what is at a path of keys."""
-    for key in path:
-        item = as_object(item).get(key)
-    return item

@@ -7,30 +7,17 @@ from typing import Any
 from ..errors import UnsupportedOption
 from ..flow import Flow
 from ..models import SearchQuery, SearchResponse, SearchResult
+from ._codes import GOOGLE_LANGUAGES, GOOGLE_RESULT_LANGUAGES
 from ._http import as_object, as_objects, as_text, check_options, drop_none, parse_usage
-from ._languages import codes, find_country, find_language
+from ._languages import find_country, find_language
 from ._paging import collect_pages
 from ._ports import Provider
-from ._results import parse_images, parse_results, plain_text
+from ._results import parse_images, parse_search, plain_text
 
 __all__ = [
     "GOOGLE_LANGUAGES", "GOOGLE_RESULT_LANGUAGES", "find_google", "google_answer", "google_authors", "google_filters",
     "google_period", "google_years", "search_google",
 ]  # fmt: skip
-
-# https://developers.google.com/custom-search/docs/json_api_reference#interface-languages
-GOOGLE_LANGUAGES = codes("""
-    af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fr ga gd gl gu he=iw hi hr hu hy ia id is it ja jv=jw
-    ka kk km kn ko la lo lt lv mk ml mr ms mt ne nl nn no oc pa pl pt-pt pt-br ro ru si sk sl sq sr su sv sw ta
-    te th ti tk tl tr uk ur uz vi xh zh=zh-cn zh-hant=zh-tw zu
-""")
-
-# The languages that Google can restrict results to, with its parameter `lr`:
-# https://developers.google.com/custom-search/docs/json_api_reference#language-collections
-GOOGLE_RESULT_LANGUAGES = codes("""
-    ar bg ca cs da de el en es et fi fr he=iw hr hu id is it ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh=zh-CN
-    zh-hant=zh-TW
-""")
 
 
 def google_filters(query: SearchQuery, provider: Provider) -> dict[str, str]:
@@ -116,25 +103,25 @@ def search_google(
     def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         body = yield from ask(query, query.topic, number)
         items, more = find_items(body, query.topic)
-        results = parse_results(
-            items, provider.name, url="link", published=("iso_date", "published_at", "date"), author=google_authors
-        )
         related = as_objects(body.get("related_searches") or body.get("relatedSearches"))
         suggestions = [
             as_object(body.get("search_information")).get("spelling_fix"),
             *(one.get("query") for one in related),
         ]
-        page = SearchResponse(
-            query=query.text,
-            results=results,
-            provider=provider.name,
+        page = parse_search(
+            provider,
+            query,
+            body,
+            items,
+            url="link",
+            published=("iso_date", "published_at", "date"),
+            author=google_authors,
             answer=google_answer(body),
             suggestions=tuple(filter(None, map(plain_text, suggestions))),
             request_id=as_text(as_object(body.get("search_metadata")).get("id")),
             usage=parse_usage(body, credits="credits"),
-            raw=body,
         )
-        return page, len(results) >= size if more is None else more
+        return page, len(page.results) >= size if more is None else more
 
     found = yield from collect_pages(query, provider, fetch, fixed=True)
     usage = parse_usage(pictures, credits="credits")

@@ -62,13 +62,12 @@ class ArXiv:
             requested.append(number)
             start = number * size
             params = {"search_query": _words(query), "start": start or None, "max_results": size}
-            response = yield kit.Request(url=f"{self.base_url}/query", params=kit.with_extra(params, query))
+            response = yield kit.get_json(self, "query", params, query)
             entries, total = yield from self._parse(response)
             if not entries and total > start:
                 raise Unavailable("arxiv search failed: it reported results but returned none", provider=self.name)
-            results = kit.parse_results(entries, self.name, url="link", snippet="summary", author="authors")
             text = response.content.decode("utf-8", "replace")
-            page = kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=text)
+            page = kit.parse_search(self, query, text, entries, url="link", snippet="summary", author="authors")
             return page, start + size < total
 
         return (yield from kit.collect_pages(query, self, fetch))

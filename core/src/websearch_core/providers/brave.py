@@ -37,6 +37,7 @@ class Brave:
     """
 
     name = "brave"
+    key_header = "X-Subscription-Token"
     label = "Brave Search"
     options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "topic", "images", "page"}
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=20, results=200, query_length=400, query_words=50)
@@ -99,11 +100,8 @@ class Brave:
         params = kit.with_extra(parameters, query)
         if isinstance(goggles := params.get("goggles"), list):
             params["goggles"] = _join_goggles(goggles)
-        url, headers = f"{self.base_url}/{endpoint}", {"X-Subscription-Token": self.api_key.get_secret_value()}
-        headers["Accept"] = "application/json"
-        if len(str(params.get("goggles", ""))) > _LONG:
-            return kit.Request(method="POST", url=url, json=params, headers=headers)
-        return kit.Request(url=url, params=params, headers=headers)
+        make = kit.post_json if len(str(params.get("goggles", ""))) > _LONG else kit.get_json
+        return make(self, endpoint, params, headers={"Accept": "application/json"})
 
     def _goggles(self, query: kit.SearchQuery) -> list[str]:
         """Return the domain filters as rules of a Goggle, and that of the caller: https://search.brave.com/help/goggles."""
@@ -116,25 +114,17 @@ class Brave:
         """Return a page, and whether there is another. News are at the top; ``web`` is absent if it has no results."""
         is_news = query.topic == "news"
         is_whole = is_news or "results" in body
-        items, notes = take_results(body, self.name, "results" if is_whole else "web.results")
         is_empty = not is_whole and body.get("web") is None and body.get("type") == "search"
-        results = kit.parse_results(
-            items, self.name, snippet="description", published="page_age", content=partial(_passages, "extra_snippets"),
-            markup="html",
-        )  # fmt: skip
         about = kit.as_object(body.get("query"))
         altered = kit.as_text(about.get("altered"))
-        corrected = ("brave corrected the spelling of the query: see suggestions",) if altered else ()
-        response = kit.SearchResponse(
-            query=query.text,
-            results=results,
-            provider=self.name,
-            suggestions=(altered,) if altered else (),
-            notes=corrected if is_empty else (*notes, *corrected),
-            raw=body,
-        )
+        where: dict[str, Any] = {"items": []} if is_empty else {"path": "results" if is_whole else "web.results"}
+        page = kit.parse_search(
+            self, query, body, **where, snippet="description", published="page_age",
+            content=partial(_passages, "extra_snippets"), markup="html", suggestions=(altered,) if altered else (),
+            notes=("brave corrected the spelling of the query: see suggestions",) if altered else (),
+        )  # fmt: skip
         says = about and not is_news  # news never do, and of the web only "yes" is written out
-        return response, bool(about.get("more_results_available")) if says else len(results) >= size
+        return page, bool(about.get("more_results_available")) if says else len(page.results) >= size
 
     def _search_context(self, query: kit.SearchQuery) -> kit.Flow[kit.SearchResponse]:
         """https://api-dashboard.search.brave.com/app/documentation/llm-context."""
@@ -168,7 +158,9 @@ class Brave:
         except ServiceError as error:
             return found.with_notes(f"brave failed to find images ({error.code})", partial=True)
         where = ("properties.url", "thumbnail.src")  # of the image itself
-        images = kit.parse_images(body.get("results"), url=where, description=_title, page_url="url")
+        images = kit.parse_images(
+            body.get("results"), url=where, description=lambda one: plain_text(one.get("title"), "html"), page_url="url"
+        )
         return found.model_copy(update={"images": images})
 
     def _body(self, response: kit.Response) -> dict[str, Any]:
@@ -198,10 +190,6 @@ def _is_used_up(meta: dict[str, Any]) -> bool:
     """Return whether the quota is used up; a quota of zero means that there is no quota."""
     limit, current = meta.get("quota_limit"), meta.get("quota_current")
     return isinstance(limit, int) and isinstance(current, int) and current >= limit > 0
-
-
-def _title(image: Mapping[str, Any]) -> str:
-    return plain_text(image.get("title"), "html")
 
 
 def _passages(key: str, item: Mapping[str, Any]) -> str | None:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser
-from websearch_core.provider._http import bearer, unexpected_format
+from websearch_core.provider._http import unexpected_format
 from websearch_core.provider._reading import as_links
 
 from .._browser.crawler import MISSING, Crawler
@@ -82,7 +82,7 @@ class Crawl4ai:
         if self.content == "fit":
             run["markdown_generator"] = _FIT
         payload = {"urls": [serialize(url)], "crawler_config": {"type": "CrawlerRunConfig", "params": run}}
-        return kit.post_json(self, "crawl", payload, headers=bearer(self.api_key) if self.api_key else {}, target=url)
+        return kit.post_json(self, "crawl", payload, target=url)
 
     def _ask_library(self, url: str) -> kit.Request:
         crawler = Crawler(fit=self.content == "fit", milliseconds=self._milliseconds(), max_length=self.max_length)

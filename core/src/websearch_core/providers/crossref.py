@@ -48,11 +48,23 @@ class Crossref:
     @kit.page_by_page
     def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        response = yield self._request(query, number * size, size)
+        first, last = kit.date_range(query)
+        dates = [("from-pub-date", first), ("until-pub-date", last)]
+        params = {
+            "query": query.text,
+            "rows": size,
+            "offset": number * size or None,
+            "filter": [f"{name}:{day}" for name, day in dates if day] or None,
+        }
+        key = {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
+        sent = kit.with_extra(params, query, join=",")
+        response = yield kit.Request(url=f"{self.base_url}/works", params=sent, headers=key)
         message = kit.as_object(kit.decode(response, self).get("message"))
-        results = kit.parse_results(
+        page = kit.parse_search(
+            self,
+            query,
+            message,
             message.get("items"),
-            self.name,
             title=_title,
             url=_url,
             snippet=_snippet,
@@ -61,20 +73,7 @@ class Crossref:
             markup="html",
         )
         total = message.get("total-results")
-        more = isinstance(total, int) and (number + 1) * size < total
-        return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=message), more
-
-    def _request(self, query: kit.SearchQuery, offset: int, rows: int) -> kit.Request:
-        first, last = kit.date_range(query)
-        dates = [("from-pub-date", first), ("until-pub-date", last)]
-        params = {
-            "query": query.text,
-            "rows": rows,
-            "offset": offset or None,
-            "filter": [f"{name}:{day}" for name, day in dates if day] or None,
-        }
-        key = {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
-        return kit.Request(url=f"{self.base_url}/works", params=kit.with_extra(params, query, join=","), headers=key)
+        return page, isinstance(total, int) and (number + 1) * size < total
 
 
 def _first(value: Any) -> str | None:

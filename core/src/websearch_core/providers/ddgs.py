@@ -91,7 +91,7 @@ class Ddgs:
             "backend": self._engines(query, kind, self.backend),
         }
         options = kit.with_extra(fields, query)
-        images: tuple[kit.Image, ...] = ()
+        images = kit.parse_images(())
         if query.images:
             more = {"backend": self._engines(query, "images", "auto"), "max_results": query.limit}
             found = yield from self._ask("images", query, {**options, **more})
@@ -101,18 +101,18 @@ class Ddgs:
 
         def fetch(number: int) -> kit.Flow[tuple[kit.SearchResponse, int | None]]:
             items = yield from self._ask(kind, query, {**options, "page": number, "max_results": skip + query.limit})
-            results = kit.parse_results(
+            page = kit.parse_search(
+                self,
+                query,
                 items,
-                self.name,
+                items,
                 url="url" if kind == "news" else "href",
                 snippet="body",
                 published="date",
                 author="source" if kind == "news" else lambda _: None,
+                images=images,
             )
-            response = kit.SearchResponse(
-                query=query.text, results=results, provider=self.name, images=images, raw=items
-            )
-            return response, number + 1 if results else None
+            return page, number + 1 if page.results else None
 
         answer = yield from kit.follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
         if not answer.results:

@@ -78,7 +78,8 @@ class DuckDuckGo:
         def fetch(form: dict[str, str]) -> kit.Flow[tuple[kit.SearchResponse, dict[str, str] | None]]:
             if form is not first:
                 yield Sleep(self.pause)
-            answer = yield self._request(form)
+            headers = {"Referer": f"{self.base_url}/", **_HEADERS}
+            answer = yield kit.Request(method="POST", url=f"{self.base_url}/html/", form=form, headers=headers)
             tree = self._tree(answer)
             response = kit.SearchResponse(
                 query=query.text,
@@ -100,14 +101,6 @@ class DuckDuckGo:
         if query.safe_search:
             form["kp"] = _SAFE_SEARCH[query.safe_search]
         return kit.with_extra(form, query)
-
-    def _request(self, form: dict[str, str]) -> kit.Request:
-        return kit.Request(
-            method="POST",
-            url=f"{self.base_url}/html/",
-            form=form,
-            headers={"Referer": f"{self.base_url}/", **_HEADERS},
-        )
 
     def _tree(self, response: kit.Response) -> LexborHTMLParser:
         if _CHALLENGE.search(response.content):

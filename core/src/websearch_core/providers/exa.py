@@ -17,14 +17,13 @@ from websearch_core._text.urls import serialize
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._http import as_json, as_texts
 from websearch_core.provider._reading import find_records, read_alone
-from websearch_core.provider._results import as_answer, take_results
+from websearch_core.provider._results import as_answer
 
-_MAX_RESULTS = 100
 _CATEGORIES = {"news": "news", "finance": "financial report", "academic": "publication"}
 _Category = Literal["company", "news", "publication", "personal site", "financial report", "people"]
 _KINDS: dict[str, type[errors.ServiceError]] = {
-    **dict.fromkeys(("NO_MORE_CREDITS", "API_KEY_BUDGET_EXCEEDED", "TEAM_BUDGET_EXCEEDED"), errors.QuotaExhausted),
-    **dict.fromkeys(("PROHIBITED_CONTENT", "CONTENT_FILTER_ERROR"), errors.BadRequest),
+    **dict.fromkeys(("no_more_credits", "api_key_budget_exceeded", "team_budget_exceeded"), errors.QuotaExhausted),
+    **dict.fromkeys(("prohibited_content", "content_filter_error"), errors.BadRequest),
 }
 _FAILURES: dict[str, type[errors.ServiceError]] = {
     "CRAWL_NOT_FOUND": errors.PageNotFound,
@@ -53,12 +52,13 @@ class Exa:
     """
 
     name = "exa"
+    key_header = "X-Api-Key"
     options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "safe_search", "topic", "images"}
     topics: ClassVar[frozenset[str]] = frozenset(_CATEGORIES)
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     limits: ClassVar[kit.Limits] = kit.Limits(
-        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, pages_per_request=20, requests_per_second=10
+        results_per_request=100, results=100, pages_per_request=20, requests_per_second=10
     )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://exa.ai/docs/reference/search", "https://exa.ai/docs/reference/get-contents"),
@@ -82,22 +82,42 @@ class Exa:
     @kit.page_by_page
     def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        payload = kit.with_extra(self._payload(query, size), query)
-        body = kit.decode((yield kit.post_json(self, "search", payload, headers=self._headers())), self, kind=_kind)
-        items, notes = take_results(body, self.name)
+        after = kit.date_range(query)[0]
+        contents = {
+            "highlights": self.highlights or None,
+            "text": self.text or None,
+            "summary": {"query": query.text} if self.summary else None,
+            "maxAgeHours": self.max_age_hours,
+            "extras": {"imageLinks": 1} if query.images else None,
+        }
+        payload = {
+            "query": query.text,
+            "numResults": size,
+            "type": self.type,
+            "category": _CATEGORIES.get(query.topic, self.category),
+            "includeDomains": list(query.allowed_domains) or None,
+            "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
+            "startPublishedDate": f"{after}T00:00:00.000Z" if after else None,
+            "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
+            "userLocation": kit.find_country(query, self),
+            "moderation": query.safe_search in {"moderate", "strict"} or None,
+            "contents": kit.drop_none(contents) or None,
+        }
+        response = yield kit.post_json(self, "search", payload, query)
+        body = kit.decode(response, self, kind=_KINDS, code="tag")
         unread = [one for one in kit.as_objects(body.get("statuses")) if one.get("status") == "error"]
-        found = kit.SearchResponse(
-            query=query.text,
-            results=kit.parse_results(
-                items, self.name, snippet=_snippet, content=_content, published="publishedDate", markup="entities"
-            ),
-            provider=self.name,
+        found = kit.parse_search(
+            self,
+            query,
+            body,
+            snippet=_snippet,
+            content=_content,
+            published="publishedDate",
+            markup="entities",
             answer=as_answer(kit.as_object(body.get("output")).get("content")),
-            images=_images(items) if query.images else (),
-            notes=notes,
+            images=_images(body.get("results")) if query.images else (),
             request_id=kit.as_text(body.get("requestId")),
             cost=_cost(body),
-            raw=body,
         )
         if unread:
             missing = f"exa could not read {len(unread)} of the pages, whose text is missing"
@@ -108,14 +128,13 @@ class Exa:
 
     def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | errors.WebSearchError]]:
         """Read up to 20 pages in one request."""
-        sent = [serialize(url) for url in urls]
-        payload = {"urls": sent, "text": True, **kit.drop_none({"maxAgeHours": self.max_age_hours})}
-        response = yield kit.post_json(self, "contents", payload, headers=self._headers(), target=tuple(urls))
+        payload = {"urls": list(map(serialize, urls)), "text": True, "maxAgeHours": self.max_age_hours}
+        response = yield kit.post_json(self, "contents", payload, target=tuple(urls))
         problem = kit.as_object(as_json(response)) if response.status >= 400 else {}
         if kind := _FAILURES.get(str(problem.get("tag"))):  # it is the pages', not the service's
             raise kit.page_error(self, kind=kind, detail=problem.get("error"))
-        body = kit.decode(response, self, verb="read", kind=_kind)
-        results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("statuses"), key="id")
+        body = kit.decode(response, self, verb="read", kind=_KINDS, code="tag")
+        results, failures = find_records(urls, body.get("results")), find_records(urls, body.get("statuses"), key="id")
         return kit.parse_pages(self._read, urls, results, failures, cost=_cost(body))
 
     def _read(self, url: str, found: dict[str, Any] | None, status: dict[str, Any] | None) -> kit.Page:
@@ -132,32 +151,6 @@ class Exa:
             author=found.get("author"),
             published=found.get("publishedDate"),
         )
-
-    def _payload(self, query: kit.SearchQuery, size: int) -> dict[str, Any]:
-        after = kit.date_range(query)[0]
-        contents = {
-            "highlights": self.highlights or None,
-            "text": self.text or None,
-            "summary": {"query": query.text} if self.summary else None,
-            "maxAgeHours": self.max_age_hours,
-            "extras": {"imageLinks": 1} if query.images else None,
-        }
-        return {
-            "query": query.text,
-            "numResults": size,
-            "type": self.type,
-            "category": _CATEGORIES.get(query.topic, self.category),
-            "includeDomains": list(query.allowed_domains) or None,
-            "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
-            "startPublishedDate": f"{after}T00:00:00.000Z" if after else None,
-            "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
-            "userLocation": kit.find_country(query, self),
-            "moderation": query.safe_search in {"moderate", "strict"} or None,
-            "contents": kit.drop_none(contents) or None,
-        }
-
-    def _headers(self) -> dict[str, str]:
-        return {"X-Api-Key": self.api_key.get_secret_value()}
 
 
 def _content(result: Mapping[str, Any]) -> str | None:
@@ -184,7 +177,3 @@ def _images(items: Any) -> tuple[Any, ...]:
 
 def _cost(body: dict[str, Any]) -> float | None:
     return kit.as_number(kit.as_object(body.get("costDollars")).get("total"))
-
-
-def _kind(body: Any) -> type[errors.ServiceError] | None:
-    return _KINDS.get(str(kit.as_object(body).get("tag")))

@@ -17,9 +17,9 @@ from pydantic import AfterValidator, Field, PlainValidator, SecretStr
 from websearch_core import provider as kit
 from websearch_core.errors import BadResponse, ConfigurationError
 from websearch_core.keys._keys import ApiKey
-from websearch_core.provider._declare import Destination, check_base_url
-from websearch_core.provider._http import as_json, as_object, bearer
-from websearch_core.provider._results import follow, take_results
+from websearch_core.provider._declare import Destination, KeyHeader, check_base_url
+from websearch_core.provider._http import as_json, as_object, follow, place_key
+from websearch_core.provider._results import take_results
 
 _OPTIONS = kit.SearchQuery.model_fields.keys() - {"text", "extra", "unsupported", "max_snippet_chars"}
 
@@ -33,14 +33,6 @@ def _check_url(value: str) -> str:
 def _check_path(value: str) -> str:
     if not re.fullmatch(r"([^.\s]+(\.[^.\s]+)*)?", value):
         raise ValueError("must be names with dots between them, such as data.items")
-    return value
-
-
-def _check_header(value: str) -> str:
-    if not re.fullmatch(r"authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*", value, re.ASCII | re.IGNORECASE):
-        raise ValueError(
-            "must be Authorization, or have key, token or secret in its name: others are not kept out of logs"
-        )
     return value
 
 
@@ -81,11 +73,9 @@ class External:
     base_url: Annotated[str, AfterValidator(_check_url), Destination()]  # closed to files that were merely found
     api_key: Annotated[Annotated[SecretStr, PlainValidator(ApiKey.of)] | None, kit.Env("EXTERNAL_API_KEY")] = None
     method: Literal["GET", "POST"] = "GET"
-    parameters: Mapping[str, Annotated[_Path, Field(min_length=1)]] = field(
-        default_factory=lambda: {"query": "q"}, hash=False
-    )
+    parameters: Mapping[str, _Name] = field(default_factory=lambda: {"query": "q"}, hash=False)
     constants: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    key_header: Annotated[str, AfterValidator(_check_header)] = "Authorization"
+    key_header: KeyHeader = "Authorization"
     key_parameter: str | None = None
     results: _Path = "results"
     title: _Path = "title"
@@ -126,14 +116,8 @@ class External:
         if items and not any(follow(self.url.split("."), item) for item in items):
             raise BadResponse(f"external search failed: no result has a URL at {self.url}", provider=self.name)
         names = ("title", "url", "snippet", "content", "published", "author", "score")
-        return kit.SearchResponse(
-            query=query.text,
-            results=kit.parse_results(items, self.name, **{name: getattr(self, name) for name in names}),
-            provider=self.name,
-            answer=kit.as_text(follow(self.answer.split("."), body)),
-            notes=notes,
-            raw=body,
-        )
+        facts: dict[str, Any] = {"answer": kit.as_text(follow(self.answer.split("."), body)), "notes": notes}
+        return kit.parse_search(self, query, body, items, **facts, **{name: getattr(self, name) for name in names})
 
     def _request(self, query: kit.SearchQuery) -> kit.Request:
         asked = {"query": query.text, "limit": query.limit, **query.model_dump(mode="json", include=set(self.options))}
@@ -142,11 +126,7 @@ class External:
             if name in {"query", "limit"} or name in query.requested():
                 _put(sent, path.split(".") if self.method == "POST" else [path], asked[name])
         sent = kit.with_extra(sent, query)
-        key = self.api_key.get_secret_value() if self.api_key else ""
-        in_url = {self.key_parameter: key} if key and self.key_parameter else {}
-        in_header = {} if in_url or not self.api_key else bearer(self.api_key)
-        if in_header and self.key_header.lower() != "authorization":
-            in_header = {self.key_header: key}
+        in_header, in_url = place_key(self)
         return kit.Request(
             url=self.base_url,
             method=self.method,

@@ -21,12 +21,11 @@ from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.provider._codes import COUNTRIES
 from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json, bearer, find_kind
+from websearch_core.provider._http import as_json, find_kind
 from websearch_core.provider._reading import as_links
 from websearch_core.provider._results import take_first
 from websearch_core.provider.google import google_period
 
-_MAX_RESULTS = 100
 _CATEGORIES = {"academic": "research", "code": "developer"}
 _KINDS: dict[str, type[errors.ServiceError]] = {  # by the words of the error, or its code
     "keyless": errors.QuotaExhausted,
@@ -61,7 +60,7 @@ class Firecrawl:
     options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "safe_search", "topic", "images"}
     topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=100, query_length=500)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.firecrawl.dev/api-reference/endpoint/search",
@@ -100,32 +99,43 @@ class Firecrawl:
     @kit.page_by_page
     def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        payload = kit.with_extra(self._payload(query, size), query)
+        category = _CATEGORIES.get(query.topic, self.category)
+        params = {
+            "query": query.text,
+            "limit": size,
+            "sources": ["news" if query.topic == "news" else "web", *(["images"] if query.images else [])],
+            "categories": [category] if category else None,
+            "includeDomains": list(query.allowed_domains) or None,
+            "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
+            "tbs": google_period(query),
+            "country": kit.find_country(query, self),
+            "location": self.location,
+            "safe": query.safe_search in {"moderate", "strict"} or None,
+            "scrapeOptions": {"formats": ["markdown"]} if self.scrape else None,
+        }
+        payload = kit.with_extra(params, query)
         if isinstance(payload.get("tbs"), list):
             payload["tbs"] = ",".join(payload["tbs"])
         body = self._body((yield self._request("search", payload)), "search")
         data = body.get("data")
         section = "news" if query.topic == "news" else "web"
         items = (data.get(section) or []) if isinstance(data, dict) else data  # version 1 of the API returns a list
-        found = kit.SearchResponse(
-            query=query.text,
-            results=kit.parse_results(
-                items,
-                self.name,
-                title=("title", "metadata.title"),
-                url=("url", "metadata.url", "metadata.sourceURL"),
-                snippet=("description", "snippet", "metadata.description"),
-                content="markdown",
-                published=("date", "metadata.publishedTime"),
-            ),
-            provider=self.name,
+        found = kit.parse_search(
+            self,
+            query,
+            body,
+            items,
+            title=("title", "metadata.title"),
+            url=("url", "metadata.url", "metadata.sourceURL"),
+            snippet=("description", "snippet", "metadata.description"),
+            content="markdown",
+            published=("date", "metadata.publishedTime"),
             images=kit.parse_images(
                 kit.as_object(data).get("images"), url="imageUrl", description="title", page_url="url"
             ),
             notes=_warning(body),
             request_id=kit.as_text(body.get("id")),
             usage=kit.parse_usage(body, credits="creditsUsed"),
-            raw=body,
         )
         return found, False
 
@@ -139,7 +149,7 @@ class Firecrawl:
             "headers": dict(self.headers) or None,
             "waitFor": self.wait_for,
         }
-        body = self._body((yield self._request("scrape", kit.drop_none(payload), target=url)), "read")
+        body = self._body((yield self._request("scrape", payload, target=url)), "read")
         data = kit.as_object(body.get("data"))
         about = {name: take_first(value) for name, value in kit.as_object(data.get("metadata")).items()}
         status = kit.as_number(about.get("statusCode"))
@@ -172,26 +182,9 @@ class Firecrawl:
         links = as_links([link.get("url") for link in kit.as_objects(body.get("links"))])
         return kit.Page(url=site.url, links=links, usage=kit.parse_usage(body, credits="creditsUsed"))
 
-    def _payload(self, query: kit.SearchQuery, size: int) -> dict[str, Any]:
-        category = _CATEGORIES.get(query.topic, self.category)
-        return {
-            "query": query.text,
-            "limit": size,
-            "sources": ["news" if query.topic == "news" else "web", *(["images"] if query.images else [])],
-            "categories": [category] if category else None,
-            "includeDomains": list(query.allowed_domains) or None,
-            "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
-            "tbs": google_period(query),
-            "country": kit.find_country(query, self),
-            "location": self.location,
-            "safe": query.safe_search in {"moderate", "strict"} or None,
-            "scrapeOptions": {"formats": ["markdown"]} if self.scrape else None,
-        }
-
     def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> kit.Request:
-        headers = bearer(self.api_key) if self.api_key and not self.keyless else {}
         path = endpoint if self.base_url.endswith("/v2") else f"v2/{endpoint}"
-        return kit.post_json(self, path, payload, headers=headers, target=target)
+        return kit.post_json(self, path, payload, target=target)
 
     def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:
         problem = kit.as_object(as_json(response)) if verb == "read" and response.status >= 500 else {}

@@ -55,15 +55,12 @@ class GitHub:
         words = _words(query, kind)
         params = {"q": words, "per_page": size, "page": number + 1 if number else None}
         headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
-        if self.api_key:
-            headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
-        response = yield kit.Request(
-            url=f"{self.base_url}/search/{kind}", params=kit.with_extra(params, query), headers=headers
-        )
-        body = self._body(response)
-        results = kit.parse_results(
+        body = self._body((yield kit.get_json(self, f"search/{kind}", params, query, headers=headers)))
+        page = kit.parse_search(
+            self,
+            query,
+            body,
             body.get("items"),
-            self.name,
             title=_title,
             url="html_url",
             snippet=_snippet,
@@ -72,10 +69,9 @@ class GitHub:
             snippet_length=600,
         )
         is_partial = body.get("incomplete_results") is True
-        if is_partial and not results:
+        if is_partial and not page.results:
             raise Unavailable("github search failed: it ran out of time", provider=self.name)
         total = body.get("total_count")
-        page = kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
         if is_partial:
             page = page.with_notes("github ran out of time: results may be missing", partial=True)
         return page, isinstance(total, int) and (number + 1) * size < total

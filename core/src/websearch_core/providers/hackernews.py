@@ -46,19 +46,23 @@ class HackerNews:
     @kit.page_by_page
     def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
+        first, last = kit.date_range(query)
+        bounds = [f"created_at_i>={midnight(first)}"] if first else []
+        bounds += [f"created_at_i<{midnight(last + timedelta(days=1))}"] if last else []
         params = {
             "query": query.text,
             "tags": _TAGS[self.kind],
             "hitsPerPage": size,
             "page": number or None,
-            "numericFilters": _filters(query) or None,
+            "numericFilters": bounds or None,
         }
         path = "search_by_date" if self.sort == "date" else "search"
-        response = yield kit.Request(url=f"{self.base_url}/{path}", params=kit.with_extra(params, query, join=","))
-        body = kit.decode(response, self)
-        results = kit.parse_results(
+        body = kit.decode((yield kit.get_json(self, path, params, query, join=",")), self)
+        page = kit.parse_search(
+            self,
+            query,
+            body,
             body.get("hits"),
-            self.name,
             title=("title", "story_title"),
             url=_url,
             snippet=_text,
@@ -68,14 +72,7 @@ class HackerNews:
             markup="html",
         )
         pages = body.get("nbPages")
-        more = isinstance(pages, int) and number + 1 < pages
-        return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
-
-
-def _filters(query: kit.SearchQuery) -> list[str]:
-    first, last = kit.date_range(query)
-    bounds = [f"created_at_i>={midnight(first)}"] if first else []
-    return bounds + ([f"created_at_i<{midnight(last + timedelta(days=1))}"] if last else [])
+        return page, isinstance(pages, int) and number + 1 < pages
 
 
 def _url(hit: Mapping[str, Any]) -> Any:

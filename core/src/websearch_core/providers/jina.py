@@ -24,11 +24,12 @@ from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, ServiceError, TooLarge
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json, bearer
+from websearch_core.provider._http import as_json, place_key
 from websearch_core.provider._reading import as_links
 from websearch_core.provider.google import GOOGLE_LANGUAGES
 
 _MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
+_NO_CONTENT = {"X-Respond-With": "no-content"}
 _UNREADABLE = 42206  # AssertionFailureError: a 422 about the page, which cannot be opened or has no content
 _CHALLENGE_LENGTH = 1_000  # characters: a page with more text than that has content besides a CAPTCHA
 
@@ -106,37 +107,28 @@ class Jina:
             method="POST",
             url=f"{self.search_url}/",
             json=kit.with_extra(payload, query),
-            headers=self._headers() | ({} if self.read_results else {"X-Respond-With": "no-content"}),
+            headers=self._headers() | place_key(self)[0] | ({} if self.read_results else _NO_CONTENT),
         )
         response = _with_own_status(answer)
         if response.status == 422 and "No search results" in response.content.decode("utf-8", "replace"):
             return kit.SearchResponse(query=query.text, provider=self.name), False
         body = kit.decode(response, self, detail=_detail)
-        page = kit.SearchResponse(
-            query=query.text,
-            results=kit.parse_results(
-                body.get("data"),
-                self.name,
-                snippet="description",
-                content="content",
-                published=("date", "publishedTime"),
-            ),
-            provider=self.name,
+        page = kit.parse_search(
+            self,
+            query,
+            body,
+            body.get("data"),
+            snippet="description",
+            content="content",
+            published=("date", "publishedTime"),
             usage=_usage(body),
-            raw=body,
         )
         return page, len(page.results) >= min(size, 10)  # Google's page of ten may have come
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
-        response = yield kit.Request(
-            method="POST",  # in a path, Jina would take the query of the page's URL for its own
-            url=f"{self.base_url}/",
-            json={"url": serialize(url)},
-            headers=self._headers() | self._reading(),
-            target=url,
-            judge_target=not kit.is_vendor(self),
-        )
+        payload = {"url": serialize(url)}  # in a path, Jina would take the query of the page's URL for its own
+        response = yield kit.post_json(self, "", payload, headers=self._headers() | self._reading(), target=url)
         return self._page(_with_own_status(response), url)
 
     def _reading(self) -> dict[str, str]:
@@ -155,8 +147,7 @@ class Jina:
         return {name: value for name, value in headers.items() if value}
 
     def _headers(self) -> dict[str, str]:
-        headers = {"Accept": "application/json"} | ({"DNT": "1"} if self.private else {})
-        return headers | (bearer(self.api_key) if self.api_key else {})
+        return {"Accept": "application/json"} | ({"DNT": "1"} if self.private else {})
 
     def _page(self, response: kit.Response, url: str) -> kit.Page:
         problem = as_json(response) if response.status == 422 else {}

@@ -13,8 +13,9 @@ from typing import Annotated, Any, ClassVar
 from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
+from websearch_core.models import Image
 from websearch_core.provider._codes import LOWER_COUNTRIES
-from websearch_core.provider._http import bearer, find_kind, unexpected_format
+from websearch_core.provider._http import find_kind, unexpected_format
 from websearch_core.provider._reading import find_records, read_alone
 from websearch_core.provider._results import plain_text
 
@@ -62,15 +63,14 @@ class Kagi:
 
     def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | errors.WebSearchError]]:
         """Read up to ten pages in one request."""
-        sent = [serialize(url) for url in urls]
-        payload = {"pages": [{"url": url} for url in sent]}
-        response = yield kit.post_json(self, "extract", payload, headers=bearer(self.api_key), target=tuple(urls))
+        payload = {"pages": [{"url": serialize(url)} for url in urls]}
+        response = yield kit.post_json(self, "extract", payload, target=tuple(urls))
         body = kit.decode(response, self, verb="read", kind=_KINDS)
         failures = kit.as_objects(body.get("errors") or body.get("error"))
         about = {str(failure.get("location")): failure for failure in failures}
         other = failures[0] if len(failures) == 1 else {}
         reasons = [about.get(f"pages[{n}].url", other) for n in range(len(urls))]
-        return kit.parse_pages(self._read, urls, find_records(sent, body.get("data")), reasons)
+        return kit.parse_pages(self._read, urls, find_records(urls, body.get("data")), reasons)
 
     def _read(self, url: str, found: dict[str, Any] | None, failure: dict[str, Any]) -> kit.Page:
         text = kit.as_text(kit.as_object(found).get("markdown"))
@@ -82,22 +82,24 @@ class Kagi:
     def _page(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         workflow = "news" if query.topic == "news" else "search"
         payload = {**self._payload(query, workflow, size), "page": number + 1 if number else None}
-        body = yield from self._ask(kit.with_extra(payload, query))
+        body = yield from self._ask(payload, query)
         data, meta = body["data"], kit.as_object(body.get("meta"))
         direct = next(iter(kit.as_objects(data.get("direct_answer"))), {})
-        page = kit.SearchResponse(
-            query=query.text,
-            results=kit.parse_results(data.get(workflow) or [], self.name, published="time", markup="html"),
-            provider=self.name,
+        page = kit.parse_search(
+            self,
+            query,
+            body,
+            data.get(workflow) or [],
+            published="time",
+            markup="html",
             answer=plain_text(direct.get("snippet"), "html") or plain_text(direct.get("title"), "html") or None,
             suggestions=tuple(filter(None, map(_suggestion, kit.as_objects(data.get("related_search"))))),
             request_id=kit.as_text(meta.get("id") or meta.get("trace")),
-            raw=body,
         )
         return page, len(page.results) >= min(size, _FULL) and number + 1 < _PAGES
 
-    def _images(self, query: kit.SearchQuery) -> kit.Flow[tuple[kit.Image, ...]]:
-        body = yield from self._ask(kit.with_extra(self._payload(query, "images", query.limit), query))
+    def _images(self, query: kit.SearchQuery) -> kit.Flow[tuple[Image, ...]]:
+        body = yield from self._ask(self._payload(query, "images", query.limit), query)
         return kit.parse_images(
             body["data"].get("image"), url=("image.url", "props.image_url"), description=_suggestion, page_url="url"
         )
@@ -114,18 +116,17 @@ class Kagi:
             "after": after and after.isoformat(),
             "before": query.before and query.before.isoformat(),
         }
-        payload = {
+        return {
             "query": query.text,
             "workflow": workflow if workflow != "search" else None,
             "limit": size,
             "lens": kit.drop_none(lens) or None,
             "filters": kit.drop_none(filters) or None,
+            "safe_search": query.safe_search != "off" if query.safe_search else None,
         }
-        safe = {"safe_search": query.safe_search != "off"} if query.safe_search else {}
-        return {**kit.drop_none(payload), **safe}
 
-    def _ask(self, payload: dict[str, Any]) -> kit.Flow[dict[str, Any]]:
-        response = yield kit.post_json(self, "search", payload, headers=bearer(self.api_key))
+    def _ask(self, payload: dict[str, Any], query: kit.SearchQuery) -> kit.Flow[dict[str, Any]]:
+        response = yield kit.post_json(self, "search", payload, query)
         body = kit.decode(response, self, kind=_KINDS, meanings={200: errors.Unavailable})
         if not isinstance(body.get("data"), dict):
             if body.get("data") is not None or "meta" not in body:

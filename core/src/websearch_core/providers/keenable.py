@@ -6,12 +6,13 @@ Only one domain can be allowed. Results have the text of the page that fits the 
 """
 
 from __future__ import annotations
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError
-from websearch_core.provider._results import take_results
+
+_HEADERS = {"X-Keenable-Title": "websearch-core"}  # without it, requests without a key are refused
 
 
 @kit.provider
@@ -24,6 +25,7 @@ class Keenable:
     """
 
     name = "keenable"
+    key_header = "X-Api-Key"
     options: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "time_range", "after", "before"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
     limits: ClassVar[kit.Limits] = kit.Limits(allowed_domains=1)
@@ -41,30 +43,21 @@ class Keenable:
         """Search."""
         kit.check_options(query, self)
         after, before = kit.date_range(query)
-        payload: dict[str, Any] = kit.drop_none({
+        payload = {
             "query": query.text,
             "mode": "pro",
             "site": query.allowed_domains[0] if query.allowed_domains else None,
             "published_after": after and after.isoformat(),
             "published_before": before and before.isoformat(),
-        })  # fmt: skip
-        response = yield kit.post_json(
-            self, self._path("search"), kit.with_extra(payload, query), headers=self._headers()
-        )
+        }
+        response = yield kit.post_json(self, self._path("search"), payload, query, headers=_HEADERS)
         body = kit.decode(response, self, meanings=self._meanings())
-        items, notes = take_results(body, self.name)
-        results = kit.parse_results(items, self.name, snippet=("snippet", "description"), published="published_at")
-        return kit.SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body)
+        return kit.parse_search(self, query, body, snippet=("snippet", "description"), published="published_at")
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
-        response = yield kit.Request(
-            url=f"{self.base_url}/{self._path('fetch')}",
-            params={"url": serialize(url)},
-            headers=self._headers(),
-            target=url,
-            judge_target=not kit.is_vendor(self),
-        )
+        params = {"url": serialize(url)}
+        response = yield kit.get_json(self, self._path("fetch"), params, headers=_HEADERS, target=url)
         body = kit.decode(response, self, verb="read", meanings=self._meanings())
         facts = {name: body.get(name) for name in ("title", "description", "author")}
         return kit.parse_page(
@@ -73,10 +66,6 @@ class Keenable:
 
     def _path(self, endpoint: str) -> str:
         return f"v1/{endpoint}" if self.api_key else f"v1/{endpoint}/public"
-
-    def _headers(self) -> dict[str, str]:
-        key = {"X-Api-Key": self.api_key.get_secret_value()} if self.api_key else {}
-        return {"X-Keenable-Title": "websearch-core", **key}  # without the title, requests without a key are refused
 
     def _meanings(self) -> dict[int, type[ServiceError]]:
         """Without a key, "too many requests" are those of an hour."""

@@ -10,11 +10,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError, TooLarge, Unavailable, UnsupportedContent
-from websearch_core.provider._http import as_json, bearer, find_message
+from websearch_core.provider._http import Kinds, as_json, find_message, follow
 from websearch_core.provider._results import as_answer, take_results
 
 _NOTHING = "SEARCH_QUERY_NO_RESULT"
-_QUOTA = frozenset({"INSUFFICIENT_FUNDS_CREDITS", "EXCEED_BUDGET_LIMIT"})
+_KINDS: Kinds = dict.fromkeys(("insufficient_funds_credits", "exceed_budget_limit"), QuotaExhausted)
 _FAILURES: dict[str, type[ServiceError]] = {
     "FETCH_ERROR": Unavailable,
     "FETCH_TARGET_UNREACHABLE": Unavailable,
@@ -67,43 +67,8 @@ class Linkup:
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
         kit.check_options(query, self)
-        payload = kit.with_extra(self._payload(query), query)
-        response = yield kit.post_json(self, "search", payload, headers=bearer(self.api_key))
-        if response.status == 400 and _code(problem := as_json(response)) == _NOTHING:
-            return kit.SearchResponse(query=query.text, provider=self.name, raw=problem)
-        is_structured = payload["outputType"] == "structured"  # an object of the caller's schema, with any words
-        answer = body = kit.decode(response, self, detail=_detail, kind=_kind, nothing=[""] if is_structured else ())
-        if is_structured:
-            has_sources = payload.get("includeSources") is True
-            body = {"answer": answer.get("data") if has_sources else answer, "sources": answer.get("sources") or []}
-        items, notes = take_results(body, self.name, "sources" if "sources" in body else "results")
-        images = [item for item in kit.as_objects(items) if item.get("type") == "image"]
-        texts = [item for item in items if item not in images]
-        return kit.SearchResponse(
-            query=query.text,
-            results=kit.parse_results(
-                texts, self.name, title="name", snippet=("content", "snippet"), published="date", markup="entities"
-            ),
-            provider=self.name,
-            answer=as_answer(body.get("answer")),
-            images=kit.parse_images(images, description="name"),
-            notes=notes,
-            raw=answer,
-        )
-
-    def read(self, url: str, /) -> kit.Flow[kit.Page]:
-        """Read the page at *url*, as Markdown."""
-        payload = kit.drop_none({"url": serialize(url), "renderJs": self.render_js or None})
-        response = yield kit.post_json(self, "fetch", payload, headers=bearer(self.api_key), target=url)
-        problem = as_json(response) if response.status >= 400 else {}
-        if kind := _FAILURES.get(_code(problem)):
-            raise kit.page_error(self, kind=kind, detail=_detail(problem))
-        body = kit.decode(response, self, verb="read", detail=_detail, kind=_kind)
-        return kit.parse_page(self, url, body.get("markdown"), media_type=body.get("contentType"))
-
-    def _payload(self, query: kit.SearchQuery) -> dict[str, Any]:
         after = kit.date_range(query)[0]
-        return {
+        params = {
             "q": query.text,
             "depth": self.depth,
             "outputType": "sourcedAnswer" if self.include_answer else "searchResults",
@@ -114,17 +79,51 @@ class Linkup:
             "toDate": query.before and query.before.isoformat(),
             "includeImages": query.images or None,
         }
+        payload = kit.with_extra(params, query)
+        response = yield kit.post_json(self, "search", payload)
+        if response.status == 400 and _code(problem := as_json(response)) == _NOTHING:
+            return kit.SearchResponse(query=query.text, provider=self.name, raw=problem)
+        is_structured = payload["outputType"] == "structured"  # an object of the caller's schema, with any words
+        answer = body = self._body(response, nothing=[""] if is_structured else ())
+        if is_structured:
+            has_sources = payload.get("includeSources") is True
+            body = {"answer": answer.get("data") if has_sources else answer, "sources": answer.get("sources") or []}
+        items, notes = take_results(body, self.name, "sources" if "sources" in body else "results")
+        images = [item for item in kit.as_objects(items) if item.get("type") == "image"]
+        texts = [item for item in items if item not in images]
+        return kit.parse_search(
+            self,
+            query,
+            answer,
+            texts,
+            title="name",
+            snippet=("content", "snippet"),
+            published="date",
+            markup="entities",
+            answer=as_answer(body.get("answer")),
+            images=kit.parse_images(images, description="name"),
+            notes=notes,
+        )
+
+    def read(self, url: str, /) -> kit.Flow[kit.Page]:
+        """Read the page at *url*, as Markdown."""
+        payload = {"url": serialize(url), "renderJs": self.render_js or None}
+        response = yield kit.post_json(self, "fetch", payload, target=url)
+        problem = as_json(response) if response.status >= 400 else {}
+        if kind := _FAILURES.get(_code(problem)):
+            raise kit.page_error(self, kind=kind, detail=_detail(problem))
+        body = self._body(response, verb="read")
+        return kit.parse_page(self, url, body.get("markdown"), media_type=body.get("contentType"))
+
+    def _body(self, response: kit.Response, **options: Any) -> dict[str, Any]:
+        return kit.decode(response, self, detail=_detail, kind=_KINDS, code="error.code", **options)
 
 
 def _code(body: Any) -> str:
-    return str(kit.as_object(kit.as_object(body).get("error")).get("code"))
-
-
-def _kind(body: Any) -> type[ServiceError] | None:
-    return QuotaExhausted if _code(body) in _QUOTA else None
+    return str(follow(("error", "code"), body))
 
 
 def _detail(body: Any) -> Any:
     """Return the message with the reasons in it: ``Validation failed: q must not be empty``."""
-    reasons = kit.as_objects(kit.as_object(kit.as_object(body).get("error")).get("details"))
+    reasons = kit.as_objects(follow(("error", "details"), body))
     return ": ".join(filter(None, [find_message(body), *(kit.as_text(one.get("message")) for one in reasons)]))

@@ -21,6 +21,7 @@ class Marginalia:
     """
 
     name = "marginalia"
+    key_header = "API-Key"
     options: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "safe_search", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains"})
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, allowed_domains=1)
@@ -45,14 +46,7 @@ class Marginalia:
             "page": number + 1 if number else None,
             "nsfw": None if query.safe_search is None else int(query.safe_search != "off"),
         }
-        key = self.api_key.get_secret_value() if self.api_key else "public"
-        response = yield kit.Request(
-            url=f"{self.base_url}/search", params=kit.with_extra(params, query), headers={"API-Key": key}
-        )
-        body = kit.decode(response, self)
-        results = kit.parse_results(
-            body.get("results"), self.name, snippet="description", score="quality", markup="entities"
-        )
-        pages = kit.as_number(body.get("pages"))
-        more = len(results) >= size if pages is None else number + 1 < pages
-        return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
+        body = kit.decode((yield kit.get_json(self, "search", params, query, headers={"API-Key": "public"})), self)
+        items, pages = body.get("results"), kit.as_number(body.get("pages"))
+        page = kit.parse_search(self, query, body, items, snippet="description", score="quality", markup="entities")
+        return page, len(page.results) >= size if pages is None else number + 1 < pages

@@ -34,6 +34,7 @@ class Mojeek:
     """
 
     name = "mojeek"
+    key_parameter = "api_key"
     options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "page"}
     emulated: ClassVar[frozenset[str]] = frozenset({"blocked_domains", "time_range"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
@@ -53,14 +54,6 @@ class Mojeek:
     @kit.page_by_page
     def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        body = self._body((yield self._request(query, number * size, size)))
-        total = kit.as_number(kit.as_object(body.get("head")).get("results"))
-        items = body.get("results", [] if total == 0 else None)
-        results = kit.parse_results(items, self.name, snippet="desc", published=_published, markup="html")
-        more = bool(results) and total is not None and (number + 1) * size < total
-        return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
-
-    def _request(self, query: kit.SearchQuery, offset: int, size: int) -> kit.Request:
         first, last = kit.date_range(query)
         country, language = kit.find_country(query, self), kit.find_language(query, self)
         params = {
@@ -68,7 +61,7 @@ class Mojeek:
             "site": next(iter(query.allowed_domains), None),
             "fmt": "json",
             "t": size,
-            "s": offset + 1 if offset else None,
+            "s": number * size + 1 if number else None,
             "since": f"{first:%Y%m%d}" if first else None,
             "before": f"{last + timedelta(days=1):%Y%m%d}" if last else None,  # that day itself is left out
             "rb": country,
@@ -78,8 +71,11 @@ class Mojeek:
             "safe": None if query.safe_search is None else int(query.safe_search != "off"),
             "date": 1,
         }
-        secret = {"api_key": self.api_key.get_secret_value()}
-        return kit.Request(url=f"{self.base_url}/search", params=kit.with_extra(params, query), secret_params=secret)
+        body = self._body((yield kit.get_json(self, "search", params, query)))
+        total = kit.as_number(kit.as_object(body.get("head")).get("results"))
+        items = body.get("results", [] if total == 0 else None)
+        page = kit.parse_search(self, query, body, items, snippet="desc", published=_published, markup="html")
+        return page, bool(page.results) and total is not None and (number + 1) * size < total
 
     def _body(self, response: kit.Response) -> dict[str, Any]:
         body = kit.as_object(kit.decode(response, self).get("response"))

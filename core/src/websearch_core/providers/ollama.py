@@ -10,11 +10,7 @@ from typing import Annotated, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
-from websearch_core.provider._http import bearer
 from websearch_core.provider._reading import as_links
-from websearch_core.provider._results import take_results
-
-_MAX_RESULTS = 10
 
 
 @kit.provider
@@ -29,7 +25,7 @@ class Ollama:
     name = "ollama"
     label = "Ollama web search"
     options: ClassVar[frozenset[str]] = frozenset()
-    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10, results=10)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://docs.ollama.com/capabilities/web-search",),
         signup_url="https://ollama.com/settings/keys",
@@ -43,11 +39,7 @@ class Ollama:
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
         payload = {"url": serialize(url)}
-        body = kit.decode(
-            (yield kit.post_json(self, "web_fetch", payload, headers=bearer(self.api_key), target=url)),
-            self,
-            verb="read",
-        )
+        body = kit.decode((yield kit.post_json(self, "web_fetch", payload, target=url)), self, verb="read")
         return kit.parse_page(
             self, url, body.get("content"), title=body.get("title"), links=as_links(body.get("links"))
         )
@@ -55,8 +47,6 @@ class Ollama:
     @kit.page_by_page
     def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        payload = kit.with_extra({"query": query.text, "max_results": size}, query)
-        body = kit.decode((yield kit.post_json(self, "web_search", payload, headers=bearer(self.api_key))), self)
-        items, notes = take_results(body, self.name)
-        results = kit.parse_results(items, self.name, snippet="content")
-        return kit.SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body), False
+        payload = {"query": query.text, "max_results": size}
+        body = kit.decode((yield kit.post_json(self, "web_search", payload, query)), self)
+        return kit.parse_search(self, query, body, snippet="content"), False

@@ -26,6 +26,7 @@ class OpenAlex:
     """
 
     name = "openalex"
+    key_parameter = "api_key"
     options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "language", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"academic"})
@@ -49,34 +50,6 @@ class OpenAlex:
     @kit.page_by_page
     def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        response = yield self._request(query, number + 1, size)
-        if response.status == 429:
-            raise self._too_many(response)
-        body = kit.decode(response, self)
-        results = kit.parse_results(
-            body.get("results"),
-            self.name,
-            title=("title", "display_name"),
-            url=("doi", "primary_location.landing_page_url", "id"),
-            snippet=_abstract,
-            score="relevance_score",
-            published="publication_date",
-            author=_authors,
-            markup="html",
-        )
-        meta = kit.as_object(body.get("meta"))
-        total = meta.get("count")
-        page = kit.SearchResponse(
-            query=query.text,
-            results=results,
-            provider=self.name,
-            cost=kit.as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
-            usage=kit.drop_none({"usd_remaining": kit.as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
-            raw=body,
-        )
-        return page, isinstance(total, int) and (number + 1) * size < total
-
-    def _request(self, query: kit.SearchQuery, page: int, size: int) -> kit.Request:
         first, last = kit.date_range(query)
         filters = {
             "from_publication_date": first,
@@ -86,13 +59,31 @@ class OpenAlex:
         params = {
             "search": query.text,
             "per_page": size,
-            "page": page if page > 1 else None,
+            "page": number + 1 if number else None,
             "filter": [f"{name}:{value}" for name, value in filters.items() if value] or None,
         }
-        key = {"api_key": self.api_key.get_secret_value()} if self.api_key else {}
-        return kit.Request(
-            url=f"{self.base_url}/works", params=kit.with_extra(params, query, join=","), secret_params=key
+        response = yield kit.get_json(self, "works", params, query, join=",")
+        if response.status == 429:
+            raise self._too_many(response)
+        body = kit.decode(response, self)
+        meta = kit.as_object(body.get("meta"))
+        total = meta.get("count")
+        page = kit.parse_search(
+            self,
+            query,
+            body,
+            body.get("results"),
+            title=("title", "display_name"),
+            url=("doi", "primary_location.landing_page_url", "id"),
+            snippet=_abstract,
+            score="relevance_score",
+            published="publication_date",
+            author=_authors,
+            markup="html",
+            cost=kit.as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
+            usage=kit.drop_none({"usd_remaining": kit.as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
         )
+        return page, isinstance(total, int) and (number + 1) * size < total
 
     def _too_many(self, response: kit.Response) -> ServiceError:
         """Distinguish a used-up allowance, which returns at midnight UTC, from a pace that is too fast."""

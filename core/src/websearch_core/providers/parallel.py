@@ -15,7 +15,6 @@ from websearch_core.errors import Blocked, PageNotFound, ServiceError, TimedOut,
 from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider._http import as_texts, find_kind
 from websearch_core.provider._reading import find_records, read_alone
-from websearch_core.provider._results import take_results
 
 _QUERY_LENGTH = 200
 _FAILURES: dict[str, type[ServiceError]] = {
@@ -39,9 +38,8 @@ class Parallel:
     """
 
     name = "parallel"
-    options: ClassVar[frozenset[str]] = frozenset(
-        {"allowed_domains", "blocked_domains", "time_range", "after", "country"}
-    )
+    key_header = "X-Api-Key"
+    options: ClassVar[frozenset[str]] = kit.FILTERS - {"before"} | {"country"}
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
     countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
     limits: ClassVar[kit.Limits] = kit.Limits(query_length=5000, pages_per_request=20)
@@ -71,30 +69,45 @@ class Parallel:
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
         kit.check_options(query, self)
-        payload = kit.with_extra(self._payload(query), query)
-        body = kit.decode((yield kit.post_json(self, "search", payload, headers=self._headers())), self)
-        items, notes = take_results(body, self.name)
-        return kit.SearchResponse(
-            query=query.text,
-            results=kit.parse_results(items, self.name, snippet=_excerpts, content=_excerpts, published="publish_date"),
-            provider=self.name,
-            notes=(*notes, *(["parallel: there is a warning about this answer"] if body.get("warnings") else [])),
+        after = kit.date_range(query)[0]
+        sources = {
+            "include_domains": list(query.allowed_domains) or None,
+            "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
+            "after_date": after and after.isoformat(),
+        }
+        settings = {
+            "max_results": query.limit,
+            "location": kit.find_country(query, self),
+            "source_policy": kit.drop_none(sources) or None,
+        }
+        payload = {
+            "objective": query.text,
+            "search_queries": [_shorten(query.text)],
+            "mode": self.mode,
+            "max_chars_total": self.max_chars_total,
+            "advanced_settings": kit.drop_none(settings) or None,
+        }
+        body = kit.decode((yield kit.post_json(self, "search", payload, query)), self)
+        return kit.parse_search(
+            self,
+            query,
+            body,
+            snippet=_excerpts,
+            content=_excerpts,
+            published="publish_date",
+            notes=("parallel: there is a warning about this answer",) if body.get("warnings") else (),
             request_id=kit.as_text(body.get("search_id")),
             usage=kit.parse_usage(body.get("usage")),
-            raw=body,
         )
 
-    def read(self, url: str, /) -> kit.Flow[kit.Page]:
-        """Read the page at *url*, as Markdown."""
-        return (yield from read_alone(self, url))
+    read = read_alone
 
     def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
-        sent = [serialize(url) for url in urls]
-        payload = {"urls": sent, "advanced_settings": {"full_content": True}}
-        response = yield kit.post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
+        payload = {"urls": list(map(serialize, urls)), "advanced_settings": {"full_content": True}}
+        response = yield kit.post_json(self, "extract", payload, target=tuple(urls))
         body = kit.decode(response, self, verb="read")
-        results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("errors"))
+        results, failures = find_records(urls, body.get("results")), find_records(urls, body.get("errors"))
         return kit.parse_pages(self._read, urls, results, failures, usage=kit.parse_usage(body.get("usage")))
 
     def _read(self, url: str, found: dict[str, Any] | None, failure: dict[str, Any] | None) -> kit.Page:
@@ -114,29 +127,6 @@ class Parallel:
             published=found.get("publish_date"),
             notes=() if whole else ("parallel returned only extracts of the page",),
         )
-
-    def _payload(self, query: kit.SearchQuery) -> dict[str, Any]:
-        after = kit.date_range(query)[0]
-        sources = {
-            "include_domains": list(query.allowed_domains) or None,
-            "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
-            "after_date": after and after.isoformat(),
-        }
-        settings = {
-            "max_results": query.limit,
-            "location": kit.find_country(query, self),
-            "source_policy": kit.drop_none(sources) or None,
-        }
-        return {
-            "objective": query.text,
-            "search_queries": [_shorten(query.text)],
-            "mode": self.mode,
-            "max_chars_total": self.max_chars_total,
-            "advanced_settings": kit.drop_none(settings) or None,
-        }
-
-    def _headers(self) -> dict[str, str]:
-        return {"X-Api-Key": self.api_key.get_secret_value()}
 
 
 def _shorten(text: str) -> str:

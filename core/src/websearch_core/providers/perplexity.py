@@ -14,10 +14,7 @@ from pydantic import PositiveInt
 from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError
 from websearch_core.provider._codes import COUNTRIES, LANGUAGES
-from websearch_core.provider._http import bearer
-from websearch_core.provider._results import take_results
 
-_MAX_RESULTS = 20
 _MAX_DOMAINS = 20
 _MODES = {"academic": "academic", "finance": "sec"}
 _MEANINGS: dict[int, type[ServiceError]] = {451: AuthenticationError}  # a key from before there was this API
@@ -40,9 +37,7 @@ class Perplexity:
     topics: ClassVar[frozenset[str]] = frozenset(_MODES)
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[kit.Limits] = kit.Limits(
-        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, allowed_domains=_MAX_DOMAINS
-    )
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=20, results=20, allowed_domains=_MAX_DOMAINS)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.perplexity.ai/api-reference/search-post",
@@ -63,24 +58,9 @@ class Perplexity:
     @kit.page_by_page
     def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        payload = kit.with_extra(self._payload(query, size), query)
-        response = yield kit.post_json(self, "search", payload, headers=bearer(self.api_key))
-        body = kit.decode(response, self, meanings=_MEANINGS, kind=_kind)
-        items, notes = take_results(body, self.name)
-        found = kit.SearchResponse(
-            query=query.text,
-            results=kit.parse_results(_flatten(items), self.name, published="date"),
-            provider=self.name,
-            notes=notes,
-            request_id=kit.as_text(body.get("id")),
-            raw=body,
-        )
-        return found, False
-
-    def _payload(self, query: kit.SearchQuery, size: int) -> dict[str, Any]:
         language = kit.find_language(query, self)
         blocked = [f"-{domain}" for domain in query.blocked_domains[:_MAX_DOMAINS]]  # the others are filtered out here
-        return {
+        payload = {
             "query": query.text,
             "max_results": size,
             "max_tokens": self.max_tokens,
@@ -93,6 +73,12 @@ class Perplexity:
             "search_before_date_filter": f"{query.before:%m/%d/%Y}" if query.before else None,
             "search_mode": _MODES.get(query.topic),
         }
+        response = yield kit.post_json(self, "search", payload, query)
+        kinds = {"insufficient_quota": QuotaExhausted}
+        body = kit.decode(response, self, meanings=_MEANINGS, kind=kinds, code="error.type")
+        items = _flatten(body.get("results")) or ...  # without a list, there is a note
+        request_id = kit.as_text(body.get("id"))
+        return kit.parse_search(self, query, body, items, published="date", request_id=request_id), False
 
 
 def _flatten(results: Any) -> Any:
@@ -100,9 +86,3 @@ def _flatten(results: Any) -> Any:
     if isinstance(results, list) and any(isinstance(item, list) for item in results):
         return [item for items in results if isinstance(items, list) for item in items]
     return results
-
-
-def _kind(body: Any) -> type[QuotaExhausted] | None:
-    return (
-        QuotaExhausted if kit.as_object(kit.as_object(body).get("error")).get("type") == "insufficient_quota" else None
-    )

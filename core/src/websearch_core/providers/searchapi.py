@@ -13,7 +13,6 @@ from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
 from websearch_core.provider import google
 from websearch_core.provider._codes import COUNTRIES
-from websearch_core.provider._http import bearer
 
 _ENGINES = {"general": "google", "news": "google_news", "academic": "google_scholar", "images": "google_images"}
 _EMPTY = ("return any results", "returned any results", "no results")
@@ -62,9 +61,7 @@ class SearchApi:
             "engine": _ENGINES[topic],
             "page": number + 1 if number else None,
         }
-        response = yield kit.Request(
-            url=f"{self.base_url}/search", params=kit.with_extra(params, query), headers=bearer(self.api_key)
-        )
+        response = yield kit.get_json(self, "search", params, query)
         return kit.decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=_EMPTY)
 
 

@@ -14,11 +14,10 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
-
 from websearch_core import provider as kit
 from websearch_core.errors import Unavailable, UnsupportedOption
-from websearch_core.provider._http import as_texts, bearer, quote_commands, redact
+from websearch_core.provider._declare import KeyHeader
+from websearch_core.provider._http import as_texts, place_key, quote_commands, redact
 from websearch_core.provider._languages import match_language
 from websearch_core.provider._results import plain_text, take_results
 
@@ -65,9 +64,7 @@ class SearXNG:
     base_url: Annotated[kit.BaseUrl, kit.Env("SEARXNG_URL", "SEARXNG_BASE_URL", "SEARX_HOST")]
     api_key: Annotated[kit.Key | None, kit.Env("SEARXNG_API_KEY")] = None
     auth: Literal["bearer", "basic"] = "bearer"
-    key_header: Annotated[str, Field(pattern=r"(?i)^(authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*)$")] = (
-        "Authorization"
-    )
+    key_header: KeyHeader = "Authorization"
     engines: Annotated[tuple[str, ...], kit.FoundFile()] = ()
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
@@ -102,21 +99,17 @@ class SearXNG:
             "pageno": page if page > 1 else None,
         }
         # The limiter of a server takes clients for bots that accept no HTML or send no language.
-        headers = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en", **self._credentials()}
+        headers = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en"}
         return kit.Request(
             url=f"{self.base_url.removesuffix('/search')}/search",  # people paste it with its path
             params=kit.with_extra(params, query, join=","),
-            headers=headers,
+            headers=headers | self._credentials() if self.api_key else headers,
         )
 
     def _credentials(self) -> dict[str, str]:
-        if self.api_key is None:
-            return {}
-        if self.key_header.lower() != "authorization":
-            return {self.key_header: self.api_key.get_secret_value()}
-        if self.auth == "bearer":
-            return bearer(self.api_key)
-        return {"Authorization": f"Basic {b64encode(self.api_key.get_secret_value().encode()).decode()}"}
+        if self.api_key and self.auth == "basic" and self.key_header.lower() == "authorization":
+            return {"Authorization": f"Basic {b64encode(self.api_key.get_secret_value().encode()).decode()}"}
+        return place_key(self)[0]
 
     def _body(self, response: kit.Response) -> dict[str, Any]:
         if response.status == 403 and not response.content.lstrip().startswith(b"{"):  # a page, or words of a proxy
@@ -133,31 +126,31 @@ class SearXNG:
         images = [one for one in kit.as_objects(items) if one.get("template") == "images.html"] if query.images else []
         rest = [item for item in items if item not in images]
         boxes = kit.as_objects(body.get("infoboxes"))
-        results = kit.parse_results(
-            [*filter(None, map(_page_of, boxes)), *rest], self.name, snippet="content", published=_PUBLISHED
+        answers: Any = body.get("answers")
+        given = [*(answers if isinstance(answers, list) else []), *(box.get("content") for box in boxes)]
+        found = kit.parse_search(
+            self,
+            query,
+            body,
+            [*filter(None, map(_page_of, boxes)), *rest],
+            snippet="content",
+            published=_PUBLISHED,
+            answer=next(filter(None, map(_answer_text, given)), None),
+            images=kit.parse_images(images, url="img_src", description="title", page_url="url"),
+            suggestions=_suggestions(query, body),
+            notes=notes,
         )
-        answer = _answer(body) or next(filter(None, (plain_text(box.get("content")) for box in boxes)), None)
         unresponsive = _unresponsive(body)
         failed = _describe_failed(unresponsive)
-        if failed and not results and not answer and not images:
+        if failed and not found.results and not found.answer and not images:
             words = redact(", ".join(f"{name} ({reason})" for name, reason in unresponsive), self)
             message = f"searxng search failed: its engines did not answer: {failed}"
             error = Unavailable(message, provider=self.name, detail=words)
             error.temporary = False  # engines are suspended for minutes to hours; a retry makes it worse
             raise error
-        if query.time_range and not results and not failed:
-            notes = (*notes, "searxng skips engines that know no time range, without saying so")
-        response = kit.SearchResponse(
-            query=query.text,
-            results=results,
-            provider=self.name,
-            answer=answer,
-            images=kit.parse_images(images, url="img_src", description="title", page_url="url"),
-            suggestions=_suggestions(query, body),
-            notes=notes,
-            raw=body,
-        )
-        return response.with_notes(f"engines that did not answer: {failed}", partial=True) if failed else response
+        if query.time_range and not found.results and not failed:
+            found = found.with_notes("searxng skips engines that know no time range, without saying so")
+        return found.with_notes(f"engines that did not answer: {failed}", partial=True) if failed else found
 
     def _engine_notes(self, found: kit.SearchResponse, query: kit.SearchQuery) -> list[str]:
         """Say what the server does not: which of the configured engines it may not know."""
@@ -208,11 +201,6 @@ def _suggestions(query: kit.SearchQuery, body: dict[str, Any]) -> tuple[str, ...
     if query.allowed_domains or query.blocked_domains:
         texts = [" ".join(re.sub(r"\(?-?site:\S+( OR site:\S+)*|\bOR\b", " ", text).split()) for text in texts]
     return tuple(dict.fromkeys(text for text in texts if text and text.casefold() != query.text.casefold()))
-
-
-def _answer(body: dict[str, Any]) -> str | None:
-    answers = body.get("answers")
-    return next(filter(None, map(_answer_text, answers if isinstance(answers, list) else [])), None)
 
 
 def _answer_text(item: Any) -> str:

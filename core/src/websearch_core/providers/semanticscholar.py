@@ -26,6 +26,7 @@ class SemanticScholar:
 
     name = "semanticscholar"
     label = "Semantic Scholar"
+    key_header = "x-api-key"
     options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"academic"})
@@ -45,28 +46,24 @@ class SemanticScholar:
     @kit.page_by_page
     def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        response = yield self._request(query, number * size, size)
+        first, last = kit.date_range(query)
+        params = {
+            "query": re.sub(r"(?<=\w)-(?=\w)", " ", query.text),
+            "limit": size,
+            "offset": number * size or None,
+            "fields": _FIELDS,
+            "publicationDateOrYear": f"{first or ''}:{last or ''}" if first or last else None,
+        }
+        response = yield kit.get_json(self, "paper/search", params, query)
         if number and response.status == 400 and b"offset is not available" in response.content:  # beyond the end
             return kit.SearchResponse(query=query.text, provider=self.name), False
         body = kit.decode(response, self)
         items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
-        results = kit.parse_results(
-            items, self.name, url=_url, snippet=("abstract", "tldr.text"), published=_published, author="authors",
-        )  # fmt: skip
-        page = kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
+        texts = "abstract", "tldr.text"
+        page = kit.parse_search(
+            self, query, body, items, url=_url, snippet=texts, published=_published, author="authors"
+        )
         return page, isinstance(body.get("next"), int)
-
-    def _request(self, query: kit.SearchQuery, offset: int, limit: int) -> kit.Request:
-        first, last = kit.date_range(query)
-        params = {
-            "query": re.sub(r"(?<=\w)-(?=\w)", " ", query.text),
-            "limit": limit,
-            "offset": offset or None,
-            "fields": _FIELDS,
-            "publicationDateOrYear": f"{first or ''}:{last or ''}" if first or last else None,
-        }
-        key = {"x-api-key": self.api_key.get_secret_value()} if self.api_key else {}
-        return kit.Request(url=f"{self.base_url}/paper/search", params=kit.with_extra(params, query), headers=key)
 
 
 def _url(paper: Mapping[str, Any]) -> Any:

@@ -16,7 +16,6 @@ from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceEr
 from websearch_core.provider import google
 from websearch_core.provider._codes import COUNTRIES
 
-_PAGE = 10
 _ENGINES = {
     "news": {"engine": "google", "tbm": "nws"},
     "academic": {"engine": "google_scholar"},
@@ -41,12 +40,13 @@ class SerpApi:
     """
 
     name = "serpapi"
+    key_parameter = "api_key"
     options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "topic", "images", "page"}
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = google.GOOGLE_RESULT_LANGUAGES
-    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_PAGE)
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://serpapi.com/search-api", "https://serpapi.com/api-status-and-error-codes"),
         signup_url="https://serpapi.com/users/sign_up",
@@ -80,12 +80,9 @@ class SerpApi:
             **google.google_filters(query, self),
             **_ENGINES.get(topic, {"engine": self.engine}),
             "location": None if self.engine in _OTHERS or topic == "academic" else self.location,
-            "start": number * _PAGE or None,
+            "start": number * 10 or None,  # a page has ten
         }
-        secret = {"api_key": self.api_key.get_secret_value()}
-        response = yield kit.Request(
-            url=f"{self.base_url}/search.json", params=kit.with_extra(params, query, join=","), secret_params=secret
-        )
+        response = yield kit.get_json(self, "search.json", params, query, join=",")
         body = kit.decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=[_EMPTY])
         if kit.as_object(body.get("search_metadata")).get("status") == "Error":
             raise kit.error_for(response, self, detail=body.get("error"), kind=Unavailable)

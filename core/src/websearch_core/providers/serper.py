@@ -28,6 +28,7 @@ class Serper:
     """
 
     name = "serper"
+    key_header = "X-API-KEY"
     options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic", "images", "page"}
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
     emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
@@ -62,10 +63,7 @@ class Serper:
             "tbs": google_period(query),
             "page": number + 1 if number else None,
         }
-        headers = {"X-API-KEY": self.api_key.get_secret_value()}
-        response = yield kit.post_json(
-            self, _ENDPOINTS[topic], kit.with_extra(payload, query, join=","), headers=headers
-        )
+        response = yield kit.post_json(self, _ENDPOINTS[topic], payload, query, join=",")
         return kit.decode(response, self, kind={"credits": QuotaExhausted})
 
 

@@ -38,6 +38,7 @@ class StackExchange:
 
     name = "stackexchange"
     label = "Stack Exchange"
+    key_parameter = "key"
     options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"code"})
@@ -61,52 +62,40 @@ class StackExchange:
         """Search, page by page until the limit is reached."""
         kit.check_options(query, self)
         pause: list[float] = []
-
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            if pause:
-                yield Sleep(pause.pop())
-            response = yield self._request(query, number + 1, size)
-            body = self._body(response)
-            if backoff := kit.as_number(body.get("backoff")):
-                pause.append(min(backoff, _MAX_BACKOFF))
-            results = kit.parse_results(
-                body.get("items"),
-                self.name,
-                url="link",
-                snippet="body",
-                snippet_length=600,
-                published="creation_date",
-                author="owner.display_name",
-                markup="html",
-            )
-            page = kit.SearchResponse(
-                query=query.text,
-                results=results,
-                provider=self.name,
-                usage=kit.drop_none({"requests_remaining": kit.as_number(body.get("quota_remaining"))}),
-                raw=body,
-            )
-            return page, body.get("has_more") is True
-
-        return (yield from kit.collect_pages(query, self, fetch))
-
-    def _request(self, query: kit.SearchQuery, page: int, size: int) -> kit.Request:
         first, last = kit.date_range(query)
         params = {
             "q": query.text,
             "site": self.site,
             "sort": self.sort,
             "order": "desc",
-            "pagesize": size,
-            "page": page if page > 1 else None,
             "fromdate": midnight(first) if first else None,
             "todate": midnight(last + timedelta(days=1)) - 1 if last else None,
             "filter": "withbody",
         }
-        key = {"key": self.api_key.get_secret_value()} if self.api_key else {}
-        return kit.Request(
-            url=f"{self.base_url}/search/advanced", params=kit.with_extra(params, query), secret_params=key
-        )
+
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+            if pause:
+                yield Sleep(pause.pop())
+            sent = {**params, "pagesize": size, "page": number + 1 if number else None}
+            body = self._body((yield kit.get_json(self, "search/advanced", sent, query)))
+            if backoff := kit.as_number(body.get("backoff")):
+                pause.append(min(backoff, _MAX_BACKOFF))
+            page = kit.parse_search(
+                self,
+                query,
+                body,
+                body.get("items"),
+                url="link",
+                snippet="body",
+                snippet_length=600,
+                published="creation_date",
+                author="owner.display_name",
+                markup="html",
+                usage=kit.drop_none({"requests_remaining": kit.as_number(body.get("quota_remaining"))}),
+            )
+            return page, body.get("has_more") is True
+
+        return (yield from kit.collect_pages(query, self, fetch))
 
     def _body(self, response: kit.Response) -> dict[str, Any]:
         """Return the answer, or raise the error in it: nearly all have status 400, and a name."""

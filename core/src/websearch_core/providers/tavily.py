@@ -19,9 +19,8 @@ from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError, UnsupportedOption, WebSearchError
 from websearch_core.provider._codes import LANGUAGES, read_country_names
 from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json, as_texts, bearer
+from websearch_core.provider._http import as_json, as_texts
 from websearch_core.provider._reading import as_links, find_records, read_alone
-from websearch_core.provider._results import take_results
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
 _MAX_RESULTS = 20
@@ -99,57 +98,6 @@ class Tavily:
         if query.country and query.topic != "general":
             message = f"tavily knows countries in general search only, not for {query.topic}"
             raise UnsupportedOption(message, options=["country"], provider=self.name)
-        body = self._body(
-            (yield kit.post_json(self, "search", self._payload(query), headers=self._headers())), "search"
-        )
-        items, notes = take_results(body, self.name)
-        results = kit.parse_results(
-            items, self.name, snippet="content", published="published_date", content="raw_content"
-        )
-        return kit.SearchResponse(
-            query=query.text,
-            results=results,
-            provider=self.name,
-            answer=kit.as_text(body.get("answer")),
-            images=kit.parse_images(body.get("images")),
-            suggestions=tuple(as_texts(body.get("follow_up_questions"))),
-            notes=(*notes, f"tavily returns at most {_MAX_RESULTS} results") if query.limit > _MAX_RESULTS else notes,
-            request_id=kit.as_text(body.get("request_id")),
-            usage=kit.parse_usage(body.get("usage")),
-            raw=body,
-        )
-
-    read = read_alone
-
-    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
-        """Read up to 20 pages in one request."""
-        sent = [serialize(url) for url in urls]
-        payload = {"urls": sent, "format": "markdown", "extract_depth": self.extract_depth, "include_usage": True}
-        response = yield kit.post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
-        body = self._body(response, "read")
-        results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("failed_results"))
-        return kit.parse_pages(self._read, urls, results, failures, usage=kit.parse_usage(body.get("usage")))
-
-    def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
-        """List the pages of a site."""
-        payload = {
-            "url": serialize(site.url), "limit": site.limit, "max_depth": min(max(site.depth, 1), 5),
-            "max_breadth": min(site.limit, 500), "allow_external": False, "include_usage": True,
-        }  # fmt: skip
-        body = self._body((yield kit.post_json(self, "map", payload, headers=self._headers(), target=site.url)), "read")
-        usage = kit.parse_usage(body.get("usage"))
-        return kit.Page(url=site.url, links=as_links(body.get("results")), usage=usage)
-
-    def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None) -> kit.Page:
-        if found:
-            return kit.parse_page(self, url, kit.as_text(found.get("raw_content")) or "")
-        reason = kit.as_text(kit.as_object(failed).get("error")) or "the page is missing from the answer"
-        status = re.search(r"\b[45]\d\d\b", reason)
-        error = kit.page_error(self, status=status and status[0], detail=reason)
-        error.temporary = False  # Tavily has tried again itself
-        raise error
-
-    def _payload(self, query: kit.SearchQuery) -> dict[str, Any]:
         payload: dict[str, Any] = {
             "query": query.text,
             "max_results": min(query.limit, _MAX_RESULTS),
@@ -173,10 +121,55 @@ class Tavily:
             "exact_match": self.exact_match,
             "include_favicon": self.include_favicon,
         }
-        return kit.with_extra({name: value for name, value in payload.items() if value not in ([], False)}, query)
+        sent = {name: value for name, value in payload.items() if value not in ([], False)}
+        body = self._body((yield self._request("search", sent, query)), "search")
+        return kit.parse_search(
+            self,
+            query,
+            body,
+            snippet="content",
+            published="published_date",
+            content="raw_content",
+            answer=kit.as_text(body.get("answer")),
+            images=kit.parse_images(body.get("images")),
+            suggestions=tuple(as_texts(body.get("follow_up_questions"))),
+            notes=(f"tavily returns at most {_MAX_RESULTS} results",) if query.limit > _MAX_RESULTS else (),
+            request_id=kit.as_text(body.get("request_id")),
+            usage=kit.parse_usage(body.get("usage")),
+        )
 
-    def _headers(self) -> dict[str, str]:
-        return {"X-Tavily-Access-Mode": "keyless"} if self.keyless or self.api_key is None else bearer(self.api_key)
+    read = read_alone
+
+    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
+        """Read up to 20 pages in one request."""
+        sent = list(map(serialize, urls))
+        payload = {"urls": sent, "format": "markdown", "extract_depth": self.extract_depth, "include_usage": True}
+        body = self._body((yield self._request("extract", payload, target=tuple(urls))), "read")
+        results, failures = find_records(urls, body.get("results")), find_records(urls, body.get("failed_results"))
+        return kit.parse_pages(self._read, urls, results, failures, usage=kit.parse_usage(body.get("usage")))
+
+    def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
+        """List the pages of a site."""
+        payload = {
+            "url": serialize(site.url), "limit": site.limit, "max_depth": min(max(site.depth, 1), 5),
+            "max_breadth": min(site.limit, 500), "allow_external": False, "include_usage": True,
+        }  # fmt: skip
+        body = self._body((yield self._request("map", payload, target=site.url)), "read")
+        usage = kit.parse_usage(body.get("usage"))
+        return kit.Page(url=site.url, links=as_links(body.get("results")), usage=usage)
+
+    def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None) -> kit.Page:
+        if found:
+            return kit.parse_page(self, url, kit.as_text(found.get("raw_content")) or "")
+        reason = kit.as_text(kit.as_object(failed).get("error")) or "the page is missing from the answer"
+        status = re.search(r"\b[45]\d\d\b", reason)
+        error = kit.page_error(self, status=status and status[0], detail=reason)
+        error.temporary = False  # Tavily has tried again itself
+        raise error
+
+    def _request(self, endpoint: str, payload: dict[str, Any], *query: kit.SearchQuery, **options: Any) -> kit.Request:
+        headers = {"X-Tavily-Access-Mode": "keyless"} if self.keyless else {}
+        return kit.post_json(self, endpoint, payload, *query, headers=headers, **options)
 
     def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:
         # The tier without a key has errors of its own, at any status. The name may be escaped, or in UTF-16.

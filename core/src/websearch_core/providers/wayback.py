@@ -61,12 +61,7 @@ class Wayback:
             "to": f"{self.until:%Y%m%d}" if self.until else None,
             "limit": -1,  # the last
         }
-        response = yield kit.Request(
-            url=f"{self.base_url}/cdx/search/cdx",
-            params=kit.drop_none(params),
-            target=url,
-            judge_target=not kit.is_vendor(self),
-        )
+        response = yield kit.get_json(self, "cdx/search/cdx", params, target=url)
         stamp, original = self._capture(response)
         response, stamp, original = yield from self._fetch(stamp, original)
         page: kit.Page = yield Call(parse_response, self, response, url, original, self.max_bytes, isolate=None)

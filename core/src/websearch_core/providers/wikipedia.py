@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from websearch_core import errors
 from websearch_core import provider as kit
+from websearch_core.provider._codes import WIKIPEDIA_LANGUAGES
 
 _KINDS: dict[str, type[errors.ServiceError]] = {
     "ratelimited": errors.RateLimited,
@@ -34,16 +35,7 @@ class Wikipedia:
 
     name = "wikipedia"
     options: ClassVar[frozenset[str]] = frozenset({"language", "page"})
-    # https://meta.wikimedia.org/wiki/List_of_Wikipedias: those with more than 10,000 articles
-    languages: ClassVar[Mapping[str, str]] = kit.codes("""
-        ab ace af als am an ang anp ar ary arz as ast av avk awa az azb ba ban bar bcl be bg bh bjn bm bn bo bpy
-        br bs bug ca ce ceb ckb co crh cs cv cy da de diq dv el eml en eo es et eu fa fi fo fr frr fy ga gan gd
-        gl gn gom gu ha hak he hi hif hr hsb ht hu hy hyw ia id ie ig ilo io is it ja jv ka kbp kk km kn ko ku
-        kv ky la lb li lij lld lmo ln lo lt lv mai mdf mg mhr mi min mk ml mn mnw mr mrj ms mt mwl my myv mzn
-        nah nap no nds ne new nl nn nqo nso nv oc or os pa pam pap pl pms pnb ps pt qu ro ru rue rw sa sah sat
-        sc scn sco sd se sh si sk sl smn sn so sq sr sr-latn=sr su sv sw szl ta te tg th tk tl tr tt tum tyv uk
-        ur uz vec vi vo wa war wo wuu xmf yi yo yue zea zgh zh zh-hant=zh zu
-    """)
+    languages: ClassVar[Mapping[str, str]] = WIKIPEDIA_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=50, results=10_000, query_length=300, concurrent=1)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
@@ -63,23 +55,35 @@ class Wikipedia:
     def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
         wiki = self._wiki(query)
-        body = kit.decode((yield self._request(wiki, query, number * size, size)), self, kind=_kind)
+        params = {
+            "action": "query",
+            "list": "search",
+            "srsearch": query.text,
+            "srlimit": size,
+            "sroffset": number * size or None,
+            "srprop": "snippet|timestamp",
+            "format": "json",
+            "formatversion": 2,
+        }
+        response = yield kit.Request(url=f"{wiki}/w/api.php", params=kit.with_extra(params, query))
+        body = kit.decode(response, self, kind=_kind)
         found = kit.as_object(body.get("query"))
         about = kit.as_object(found.get("searchinfo"))
         items = found.get("search")
         if isinstance(items, list):
             items = [item for item in kit.as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
         rewritten = kit.as_text(about.get("rewrittenquery"))
-        page = kit.SearchResponse(
-            query=query.text,
-            results=kit.parse_results(
-                items, self.name, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
-            ),
-            provider=self.name,
+        page = kit.parse_search(
+            self,
+            query,
+            body,
+            items,
+            url=lambda item: _url(wiki, item),
+            published="timestamp",
+            markup="html",
             suggestions=tuple(filter(None, [kit.as_text(about.get("suggestion")), rewritten])),
             notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else (),
-            raw=body,
-        )  # fmt: skip
+        )
         return page, isinstance(body.get("continue"), dict)
 
     def _wiki(self, query: kit.SearchQuery) -> str:
@@ -90,19 +94,6 @@ class Wikipedia:
             message = "wikipedia: this wiki has one language"
             raise errors.UnsupportedOption(message, options=["language"], provider=self.name)
         return f"https://{language}.wikipedia.org"
-
-    def _request(self, wiki: str, query: kit.SearchQuery, offset: int, limit: int) -> kit.Request:
-        params = {
-            "action": "query",
-            "list": "search",
-            "srsearch": query.text,
-            "srlimit": limit,
-            "sroffset": offset or None,
-            "srprop": "snippet|timestamp",
-            "format": "json",
-            "formatversion": 2,
-        }
-        return kit.Request(url=f"{wiki}/w/api.php", params=kit.with_extra(params, query))
 
 
 def _kind(body: Any) -> type[errors.ServiceError] | None:

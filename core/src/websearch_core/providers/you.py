@@ -37,6 +37,7 @@ class You:
 
     name = "you"
     label = "You.com"
+    key_header = "X-Api-Key"
     options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "page"}
     emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
     countries: ClassVar[Mapping[str, str]] = kit.codes("""
@@ -82,22 +83,30 @@ class You:
     @kit.page_by_page
     def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        response = yield self._search_request(kit.with_extra(self._payload(query, number, size), query))
+        payload = {
+            "query": query.text,
+            "count": size,
+            "offset": number or None,
+            "freshness": date_span(query),
+            "country": kit.find_country(query, self),
+            "language": kit.find_language(query, self),
+            "safesearch": query.safe_search,
+            "include_domains": list(query.allowed_domains) or None,
+            "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
+            "boost_domains": list(() if query.allowed_domains else self.boost_domains) or None,
+            "livecrawl": "all" if self.livecrawl else None,
+            "livecrawl_formats": ["markdown"] if self.livecrawl else None,
+        }
+        response = yield self._search_request(kit.with_extra(payload, query))
         body = kit.decode(response, self, meanings=self._meanings())
         found = body.get("results")
         if not isinstance(found, dict) and not ("metadata" in body and found in (None, [])):
             raise unexpected_format(self.name)
         web, news = (kit.as_objects(kit.as_object(found).get(section)) for section in ("web", "news"))
         about = kit.as_object(body.get("metadata"))
-        page = kit.SearchResponse(
-            query=query.text,
-            results=kit.parse_results(
-                [*web, *news], self.name, snippet=_snippet, content="contents.markdown",
-                published="page_age", author="authors", markup="entities",
-            ),
-            provider=self.name,
-            request_id=kit.as_text(about.get("search_uuid")),
-            raw=body,
+        page = kit.parse_search(
+            self, query, body, [*web, *news], snippet=_snippet, content="contents.markdown", published="page_age",
+            author="authors", markup="entities", request_id=kit.as_text(about.get("search_uuid")),
         )  # fmt: skip
         return page, len(web) >= size and number + 1 < _PAGES
 
@@ -107,11 +116,9 @@ class You:
         """Read up to ten pages in one request."""
         if self.keyless or self.api_key is None:
             raise missing_field_error(type(self), "api_key")
-        sent = [serialize(url) for url in urls]
-        payload = kit.drop_none({"urls": sent, "formats": ["markdown", "metadata"], "max_age": self.max_age})
-        headers = {"X-Api-Key": self.api_key.get_secret_value()}
-        response = yield kit.post_json(self, "contents", payload, headers=headers, target=tuple(urls))
-        return kit.parse_pages(self._read, urls, find_records(sent, self._contents(response)))
+        payload = {"urls": list(map(serialize, urls)), "formats": ["markdown", "metadata"], "max_age": self.max_age}
+        response = yield kit.post_json(self, "contents", payload, target=tuple(urls))
+        return kit.parse_pages(self._read, urls, find_records(urls, self._contents(response)))
 
     def _read(self, url: str, record: dict[str, Any] | None) -> kit.Page:
         found = kit.as_object(record)
@@ -131,28 +138,11 @@ class You:
             raise unexpected_format(self.name, "read")
         return kit.as_objects(body["results"])
 
-    def _payload(self, query: kit.SearchQuery, number: int, size: int) -> dict[str, Any]:
-        return {
-            "query": query.text,
-            "count": size,
-            "offset": number or None,
-            "freshness": date_span(query),
-            "country": kit.find_country(query, self),
-            "language": kit.find_language(query, self),
-            "safesearch": query.safe_search,
-            "include_domains": list(query.allowed_domains) or None,
-            "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
-            "boost_domains": list(() if query.allowed_domains else self.boost_domains) or None,
-            "livecrawl": "all" if self.livecrawl else None,
-            "livecrawl_formats": ["markdown"] if self.livecrawl else None,
-        }
-
     def _search_request(self, payload: dict[str, Any]) -> kit.Request:
         if self.keyless or self.api_key is None:
             params = {name: ",".join(value) if isinstance(value, list) else value for name, value in payload.items()}
             return kit.Request(url=f"{self.keyless_url}/search", params=params)
-        headers = {"X-Api-Key": self.api_key.get_secret_value()}
-        return kit.post_json(self, "search", payload, headers=headers)
+        return kit.post_json(self, "search", payload)
 
     def _meanings(self) -> dict[int, type[ServiceError]]:
         """Without a key, "too many requests" are those of a day."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 import json
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from ..errors import WebSearchError
 from ..flow import Call, Effect, Flow, Hedge, Request, Response, Share, SharedAnswer, Sleep
-from ..flow._intercept import intercept
 from ..flow._redaction import redact_response
 
 _T = TypeVar("_T")
@@ -39,43 +38,44 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
     Raises:
         AssertionError: The flow needs more answers, or ended before all were used.
     """
-    flow = _run_shared(flow)
-    waiting = list(answers)
-    effects: list[Effect] = []
+    waiting, effects = list(answers), list[Effect]()
+    result = _run(flow, waiting, effects)
+    assert not waiting, f"the flow ended with {len(waiting)} of the answers unused"
+    return Outcome(result, tuple(effects))
+
+
+def _run(flow: Flow[_T], waiting: list[object], effects: list[Effect]) -> _T:
+    """Run *flow*, and what it shares or hedges as a part of it: nobody else is there, and nothing is late."""
     try:
         effect = next(flow)
         while True:
-            effects.append(effect)
-            if isinstance(effect, Sleep):
-                effect = next(flow)
-                continue
-            if isinstance(effect, Call) and not waiting:
-                answer = effect()
-            else:
-                assert waiting, f"no answer is left for {effect!r}"
-                answer = waiting.pop(0)
-            if isinstance(effect, Request) and isinstance(answer, Response):
-                answer = redact_response(answer, effect)
+            answer = _find_answer(effect, waiting, effects)
             effect = flow.throw(answer) if isinstance(answer, BaseException) else flow.send(answer)
     except StopIteration as stop:
-        assert not waiting, f"the flow ended with {len(waiting)} of the answers unused"
-        return Outcome(stop.value, tuple(effects))
+        return stop.value  # type: ignore[no-any-return]
     finally:
         flow.close()
 
 
-def _run_shared(flow: Flow[_T]) -> Flow[_T]:
-    """Run what *flow* shares or hedges as a part of it: nobody else is there, and nothing is late."""
-
-    def answer(effect: Share | Hedge) -> Flow[Any]:
-        if isinstance(effect, Share):
-            return SharedAnswer((yield from _run_shared(effect.make())), is_first=True)
+def _find_answer(effect: Effect, waiting: list[object], effects: list[Effect]) -> object:
+    """Return the answer to *effect*, or the exception to raise in the flow."""
+    if isinstance(effect, Share | Hedge):
+        is_shared = isinstance(effect, Share)
         try:
-            return (yield from _run_shared(effect.first)), None
+            inner: object = _run(effect.make() if isinstance(effect, Share) else effect.first, waiting, effects)
         except WebSearchError as failure:
-            return failure, None
-
-    return intercept(flow, answer, (Share, Hedge))
+            return failure if is_shared else (failure, None)
+        return SharedAnswer(inner, is_first=True) if is_shared else (inner, None)
+    effects.append(effect)
+    if isinstance(effect, Sleep):
+        return None
+    if isinstance(effect, Call) and not waiting:
+        return effect()
+    assert waiting, f"no answer is left for {effect!r}"
+    answer = waiting.pop(0)
+    if isinstance(effect, Request) and isinstance(answer, Response):
+        return redact_response(answer, effect)
+    return answer
 
 
 def reply(body: object = b"", status: int = 200, **headers: str) -> Response:
