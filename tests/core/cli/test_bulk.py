@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from resource import RLIMIT_FSIZE, setrlimit
 
 import pytest
 import typer.testing
@@ -189,45 +191,98 @@ def test_a_full_disk_ends_it_with_a_message(websearch, sea):
     assert "No space left" in done.stderr
 
 
-def start(sea, *words):
-    command = [sys.executable, "-m", "websearch_core", "read", "-i", "urls.txt", "-o", "pages.jsonl", *words]
-    return subprocess.Popen([*command, "--internal", sea.url], stderr=subprocess.PIPE, text=True)
+LIST, JOBS = ("read", "-i", "urls.txt"), ["a list", "a site"]
 
 
-def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home):
-    urls = [f"{sea.url}/{n}" for n in range(60)]
-    (home / "urls.txt").write_text("\n".join(urls))
-    path, sea.seconds = home / "pages.jsonl", 0.02
-    for _ in range(KILLS):
-        with start(sea) as child:
-            ends, before = time.monotonic() + PATIENCE, path.stat().st_size if path.exists() else 0
-            while (
-                child.poll() is None
-                and time.monotonic() < ends
-                and not (path.exists() and path.stat().st_size > before)
-            ):
-                time.sleep(0.005)
-            time.sleep(random.uniform(0, 0.05))
-            child.kill()
-    kept = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
-    with start(sea) as child:
+def start(sea, *words, most_bytes=None):
+    """Run the command in a process of its own, which can write no file of more than *most_bytes*."""
+    command = [sys.executable, "-m", "websearch_core", *words, "-o", "pages.jsonl", "--internal", sea.url]
+    limit = None if most_bytes is None else partial(setrlimit, RLIMIT_FSIZE, (most_bytes, most_bytes))
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
+
+
+@pytest.fixture(params=JOBS)
+def job(request, sea, home):
+    """The words of a command, and the URLs that it reads."""
+    if request.param == "a list":
+        urls = [f"{sea.url}/{n}" for n in range(60)]
+        (home / "urls.txt").write_text("\n".join(urls))
+        return LIST, urls
+    for n in range(20):  # three links from the start
+        sea.texts[f"/{n}"] = f'{TEXT}<a href="/{n + 20}">{n + 20}</a>'
+        sea.texts[f"/{n + 20}"] = f'{TEXT}<a href="/{n + 40}">{n + 40}</a>'
+    sea.texts["/"] = TEXT + "".join(f'<a href="/{n}">{n}</a> ' for n in range(20))
+    return ("crawl", f"{sea.url}/"), [f"{sea.url}/", *(f"{sea.url}/{n}" for n in range(60))]
+
+
+def wait_for_rows(child, path, size):
+    """Wait until the output has grown, or the program has ended."""
+    ends = time.monotonic() + PATIENCE
+    while child.poll() is None and not (path.exists() and path.stat().st_size > size):
+        assert time.monotonic() < ends
+        time.sleep(0.005)
+
+
+def check_rest(sea, path, job, kept):
+    """Check that the next run leaves all rows that were *kept*, and adds those that are missing."""
+    words, urls = job
+    with start(sea, *words) as child:
         _, said = child.communicate(timeout=PATIENCE)
 
     assert child.returncode == 0, said
     assert sorted(row["url"] for row in rows_of(path)) == sorted(urls)
-    assert path.read_bytes().startswith(b"".join(kept))
+    assert path.read_bytes().startswith(kept)
 
 
-def test_ctrl_c_keeps_the_rows_and_says_how_many(sea, home):
-    (home / "urls.txt").write_text("\n".join(f"{sea.url}/{n}" for n in range(5000)))
-    with start(sea) as child:
-        ends = time.monotonic() + PATIENCE
-        while not (home / "pages.jsonl").exists() or not (home / "pages.jsonl").stat().st_size:
-            assert time.monotonic() < ends
-            time.sleep(0.005)
+def whole_lines(path):
+    return b"".join(line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n"))
+
+
+def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home, job):
+    path, sea.seconds = home / "pages.jsonl", 0.02
+    kept = b""
+    for _ in range(KILLS):
+        before = path.stat().st_size if path.exists() else 0
+        with start(sea, *job[0]) as child:
+            if random.random() < 0.5:  # else at the beginning, while it reads what is there
+                wait_for_rows(child, path, before)
+            time.sleep(random.uniform(0, 0.05))
+            child.kill()
+        if path.exists():
+            assert path.read_bytes().startswith(kept)
+            kept = whole_lines(path)
+    asked = len(sea.asked)
+    check_rest(sea, path, job, kept)
+
+    assert len(sea.asked) - asked <= len(job[1]) - len(kept.splitlines()) + 5  # the start, and lists of the site
+
+
+def test_ctrl_c_keeps_the_rows_says_how_many_and_the_next_run_adds_the_rest(sea, home, job):
+    path, sea.seconds = home / "pages.jsonl", 0.2
+    with start(sea, *job[0]) as child:
+        wait_for_rows(child, path, 0)
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=PATIENCE)
+    kept = path.read_bytes()
 
     assert child.returncode == 130, said
     assert "pages.jsonl: " in said
-    assert rows_of(home / "pages.jsonl")
+    assert kept.endswith(b"\n")
+    assert 0 < len(kept.splitlines()) < len(job[1])
+    sea.seconds = 0.0
+    check_rest(sea, path, job, kept)
+
+
+@pytest.mark.parametrize("job", JOBS if KILLS > 2 else JOBS[:1], indirect=True)
+def test_a_disk_that_is_full_ends_it_and_the_next_run_adds_the_rest(sea, home, job):
+    path = home / "pages.jsonl"
+    with start(sea, *job[0], most_bytes=10_001) as child:
+        _, said = child.communicate(timeout=PATIENCE)
+    kept = whole_lines(path)
+
+    assert child.returncode == 1, said
+    assert "File too large" in said
+    assert "Traceback" not in said
+    assert path.stat().st_size == 10_001
+    assert 0 < len(kept) < 10_001
+    check_rest(sea, path, job, kept)
