@@ -112,7 +112,7 @@ coverage: $(VENV)/installed  ## run all tests and check that coverage is above i
 	@$(BIN)/python .ci/floors.py coverage build/coverage.json
 
 kills: $(VENV)/installed  ## kill commands that read lists and sites at 50 random moments, and run them again
-	WEBSEARCH_KILLS=50 $(BIN)/python -m pytest tests/core/cli/test_bulk.py -k "killed or ctrl_c or disk"
+	WEBSEARCH_KILLS=50 $(BIN)/python -m pytest tests/core/cli/test_bulk.py -k "killed or ctrl_c or disk" --override-ini faulthandler_timeout=3600
 
 lint: $(VENV)/installed  ## check style, types and which module may import which
 	$(BIN)/ruff check .

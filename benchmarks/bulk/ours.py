@@ -62,7 +62,7 @@ def read_with_ray(urls: list[str], output: Path) -> None:
     def read(rows: list[dict[str, str]]) -> list[dict[str, Any]]:
         pages = partition_by_host(data.from_items(rows), 16).map_batches(
             ReadPages,
-            fn_constructor_kwargs={"internal": _INTERNAL, "concurrency": 16, "max_length": sys.maxsize},
+            fn_constructor_kwargs={"internal": _INTERNAL, "concurrency": 16},
             compute=data.ActorPoolStrategy(min_size=2, max_size=2),
             num_cpus=0.5,
             batch_size=256,

@@ -47,6 +47,15 @@ def test_the_hash_is_that_of_the_content(web):
     assert reader({"page": [KELP]})["hash"] != first
 
 
+def test_pages_are_whole_unless_options_say_otherwise(web):
+    web.pages[KELP] = "Kelp grows in cold seas. " * 4_000
+    (whole,) = ReadPages(reader=web)({"url": [KELP]})["content"]
+    (part,) = ReadPages(reader=web, read_options={"max_length": 100})({"url": [KELP]})["content"]
+
+    assert len(whole) > 90_000
+    assert len(part) <= 100
+
+
 def test_each_query_is_a_row_with_what_was_found(web):
     found = SearchQueries("q", provider=web, retry=False)({"q": ["kelp", "storm", "nothing"]})
 

@@ -9,9 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from resource import RLIMIT_FSIZE, setrlimit
 
 import pytest
 import typer.testing
@@ -194,11 +192,14 @@ def test_a_full_disk_ends_it_with_a_message(websearch, sea):
 LIST, JOBS = ("read", "-i", "urls.txt"), ["a list", "a site"]
 
 
-def start(sea, *words, most_bytes=None):
+def start(sea, *words, most_bytes=-1):
     """Run the command in a process of its own, which can write no file of more than *most_bytes*."""
-    command = [sys.executable, "-m", "websearch_core", *words, "-o", "pages.jsonl", "--internal", sea.url]
-    limit = None if most_bytes is None else partial(setrlimit, RLIMIT_FSIZE, (most_bytes, most_bytes))
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
+    program = (
+        f"import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, ({most_bytes}, {most_bytes})); "
+        "runpy.run_module('websearch_core', run_name='__main__')"
+    )
+    command = [sys.executable, "-c", program, *words, "-o", "pages.jsonl", "--internal", sea.url]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.fixture(params=JOBS)
