@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from zlib import crc32
 
 import pytest
 import typer.testing
@@ -44,8 +45,17 @@ def sea():
             server.asked.append(self.path)
             time.sleep(server.seconds)
             text = f"<title>Page {self.path}</title><main><p>{server.texts.get(self.path, TEXT)}</p></main>".encode()
+            tag = f'"{crc32(text)}"'
+            if self.headers["If-None-Match"] == tag:
+                server.unchanged.append(self.path)
+                self.send_response(304)
+                self.send_header("ETag", tag)
+                self.end_headers()
+                return
             self.send_response(404 if self.path.startswith("/gone") else 200)
             self.send_header("Content-Type", "text/html")
+            self.send_header("ETag", tag)
+            self.send_header("Cache-Control", "no-cache")
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)
@@ -57,7 +67,7 @@ def sea():
         request_queue_size, daemon_threads = 128, True
 
     server = Server(("127.0.0.1", 0), Visit)
-    server.asked, server.texts, server.seconds = [], {}, 0.0
+    server.asked, server.unchanged, server.texts, server.seconds = [], [], {}, 0.0
     server.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield server
@@ -145,6 +155,19 @@ def test_a_refresh_says_what_changed(websearch, sea, home):
     }
 
 
+def test_with_a_cache_a_refresh_only_asks_whether_pages_have_changed(websearch, sea, home, monkeypatch):
+    (home / "own.toml").write_text('[cache]\nlocation = "pages.db"\n')
+    monkeypatch.setenv("WEB_SEARCH_CONFIG", str(home / "own.toml"))
+    (home / "urls.txt").write_text("\n".join(f"{sea.url}/{n}" for n in range(5)))
+    websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
+    sea.texts["/3"] = "Red algae of the southern seas grow on sand. " * 10
+    done = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl", "--refresh")
+
+    assert "4 same, 1 changed" in done.stderr
+    assert len(sea.asked) == 10
+    assert sorted(sea.unchanged) == ["/0", "/1", "/2", "/4"]
+
+
 @pytest.mark.parametrize("words", [[], ["https://sea.example/", "-i", "urls.txt"]])
 @pytest.mark.parametrize("command", ["read", "search"])
 def test_either_arguments_or_a_list_is_needed(websearch, command, words):
@@ -190,6 +213,7 @@ def test_a_full_disk_ends_it_with_a_message(websearch, sea):
 
 
 LIST, JOBS = ("read", "-i", "urls.txt"), ["a list", "a site"]
+PAGES = 30 * KILLS  # so that something is left to do at each
 
 
 def start(sea, *words, most_bytes=-1):
@@ -205,15 +229,14 @@ def start(sea, *words, most_bytes=-1):
 @pytest.fixture(params=JOBS)
 def job(request, sea, home):
     """The words of a command, and the URLs that it reads."""
+    urls, part = [f"{sea.url}/{n}" for n in range(PAGES)], PAGES // 3
     if request.param == "a list":
-        urls = [f"{sea.url}/{n}" for n in range(60)]
         (home / "urls.txt").write_text("\n".join(urls))
         return LIST, urls
-    for n in range(20):  # three links from the start
-        sea.texts[f"/{n}"] = f'{TEXT}<a href="/{n + 20}">{n + 20}</a>'
-        sea.texts[f"/{n + 20}"] = f'{TEXT}<a href="/{n + 40}">{n + 40}</a>'
-    sea.texts["/"] = TEXT + "".join(f'<a href="/{n}">{n}</a> ' for n in range(20))
-    return ("crawl", f"{sea.url}/"), [f"{sea.url}/", *(f"{sea.url}/{n}" for n in range(60))]
+    for n in range(2 * part):  # each page has a link to another; the last are three from the start
+        sea.texts[f"/{n}"] = f'{TEXT}<a href="/{n + part}">{n + part}</a>'
+    sea.texts["/"] = TEXT + "".join(f'<a href="/{n}">{n}</a> ' for n in range(part))
+    return ("crawl", f"{sea.url}/", "--limit", str(2 * PAGES)), [f"{sea.url}/", *urls]
 
 
 def wait_for_rows(child, path, size):
