@@ -115,9 +115,10 @@ def compare_peers(bench: Bench) -> Section:
         pairs = zip(runs[name], runs[other], strict=True)
         return float(median(getattr(one, part) / getattr(two, part) for one, two in pairs))
 
-    rows = []
+    rows, incomplete = [], list[str]()
     for name in names:
         count, recall, precision, f1 = bench.rate(runs[name][-1])
+        incomplete += [name] if count < 0.9 * len(urls) else []
         alone = name in {_BARE, _TRAFILATURA}
         cpu = median(run.cpu for run in runs[name]) / len(urls)
         rows.append((
@@ -126,7 +127,7 @@ def compare_peers(bench: Bench) -> Section:
             str(count), f"{recall:.3f}", f"{precision:.3f}", f"{f1:.3f}",
         ))  # fmt: skip
     head = ("", "s", "processor, ms a page", "MiB", "most for one host", "pages", "recall", "precision", "F1")
-    ratios = {name: compare(_US, name, "seconds") for name in _OTHERS}
+    ratios = {name: compare(_US, name, "seconds") for name in _OTHERS if name not in incomplete}
     bare, peer = compare(_US, _BARE, "cpu"), compare(_US, _TRAFILATURA, "cpu")
     whole = compare(_US, _OTHERS[0], "cpu")
     size = sum(len(page.data) for page in bench.pages.values()) / len(bench.pages)
@@ -135,7 +136,8 @@ def compare_peers(bench: Bench) -> Section:
         f"{len(urls)} real pages of WCXB, of {size / 1000:.0f} KB on average, on {_HOSTS} hosts of a server on this "
         f"machine that answers after {LATENCY * 1000:.0f} ms. Each reads {CONCURRENCY} at a time, {PER_HOST} for one "
         "host as far as it has a limit for that, and writes a row for each page; the list has the hosts in turn. "
-        f"Programs take turns, {bench.rounds} times; the times are medians, of all processes of a program, from when "
+        f"Programs take turns, {bench.rounds} times, while the load average of the machine is {os.getloadavg()[2]:.0f}; "
+        "a clock means little where that is much more than the number of cores. The times are medians, of all processes of a program, from when "
         "everything is imported to its end. Recall, precision and F1 are those of the words, compared with the "
         "content that WCXB's authors marked; a page without text counts as 0.",
         [Table(head, rows)],
@@ -147,7 +149,8 @@ def compare_peers(bench: Bench) -> Section:
         ],
         f"Of the processor time of the whole program with httpx and trafilatura, `iter_read` needs {times(whole)}. "
         "WebBaseLoader returns the text of the whole page, and Crawl4AI Markdown of the whole page unless it is given "
-        "a filter: recall without precision.",
+        "a filter: recall without precision."
+        + "".join(f" {name} is not compared: it returned too few pages, for a reason to be found." for name in incomplete),
     )  # fmt: skip
 
 
