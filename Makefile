@@ -181,8 +181,8 @@ bench-stopping: $(VENV)/installed  ## measure the time from Ctrl-C to the next l
 bench-bounds: $(VENV)/installed $(BOUNDED)/installed  ## read repeated text in all places of documents, and write docs/measured/bounds.md
 	$(BIN)/python -m benchmarks.bounds --peers $(BOUNDED)/bin/python
 
-bench-bulk: $(VENV)/measuring $(BULK)/installed  ## read lists of real pages, compare with others, and write docs/measured/bulk.md
-	$(BIN)/python -m benchmarks.bulk --peers $(BULK)/bin/python
+bench-bulk: $(VENV)/measuring $(BULK)/installed $(CLUSTER)/installed  ## read lists of real pages, compare with others, and write docs/measured/bulk.md
+	$(BIN)/python -m benchmarks.bulk --peers $(BULK)/bin/python --cluster $(CLUSTER)/bin/python
 
 soak: $(VENV)/installed  ## make 20,000 mixed calls under faults, kill processes that write, and write docs/measured/soak.md
 	MALLOC_ARENA_MAX=2 $(BIN)/python -m benchmarks.soak

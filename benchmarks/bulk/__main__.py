@@ -136,8 +136,9 @@ def compare_peers(bench: Bench) -> Section:
         f"{len(urls)} real pages of WCXB, of {size / 1000:.0f} KB on average, on {_HOSTS} hosts of a server on this "
         f"machine that answers after {LATENCY * 1000:.0f} ms. Each reads {CONCURRENCY} at a time, {PER_HOST} for one "
         "host as far as it has a limit for that, and writes a row for each page; the list has the hosts in turn. "
-        f"Programs take turns, {bench.rounds} times, while the load average of the machine is {os.getloadavg()[2]:.0f}; "
-        "a clock means little where that is much more than the number of cores. The times are medians, of all processes of a program, from when "
+        f"Programs take turns, {bench.rounds} times, while the load average of the machine is "
+        f"{os.getloadavg()[2]:.0f}; a clock means little where that is much more than the number of cores. The times "
+        "are medians, of all processes of a program, from when "
         "everything is imported to its end. Recall, precision and F1 are those of the words, compared with the "
         "content that WCXB's authors marked; a page without text counts as 0.",
         [Table(head, rows)],
@@ -150,7 +151,7 @@ def compare_peers(bench: Bench) -> Section:
         f"Of the processor time of the whole program with httpx and trafilatura, `iter_read` needs {times(whole)}. "
         "WebBaseLoader returns the text of the whole page, and Crawl4AI Markdown of the whole page unless it is given "
         "a filter: recall without precision."
-        + "".join(f" {name} is not compared: it returned too few pages, for a reason to be found." for name in incomplete),
+        + "".join(f" {name} is not compared: too few pages came, for a reason to be found." for name in incomplete),
     )  # fmt: skip
 
 
