@@ -8,6 +8,7 @@ PEERS := build/peers
 FETCHERS := build/fetchers
 FAULTED := build/faulted
 BOUNDED := build/bounded
+BULK := build/bulk
 BROWSERS := build/browser-peers
 CLUSTER := build/cluster
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
@@ -27,8 +28,8 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs test-cluster test-mcp conformance test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-mcp bench-tenants bench-facts bench-adapters soak model record drift plugin matrix lock distributions sbom release publish
+.PHONY: help install wheels demo test test-ddgs test-cluster test-mcp conformance test-models test-service fuzz bounds kills coverage lint types format docs provider bench bench-reading \
+	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-bulk bench-mcp bench-tenants bench-facts bench-adapters soak model record drift plugin matrix lock distributions sbom release publish
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -110,6 +111,9 @@ coverage: $(VENV)/installed  ## run all tests and check that coverage is above i
 	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
 	@$(BIN)/python .ci/floors.py coverage build/coverage.json
 
+kills: $(VENV)/installed  ## kill commands that read lists and sites at 50 random moments, and run them again
+	WEBSEARCH_KILLS=50 $(BIN)/python -m pytest tests/core/cli/test_bulk.py -k "killed or ctrl_c or disk" --override-ini faulthandler_timeout=3600
+
 lint: $(VENV)/installed  ## check style, types and which module may import which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -177,6 +181,9 @@ bench-stopping: $(VENV)/installed  ## measure the time from Ctrl-C to the next l
 bench-bounds: $(VENV)/installed $(BOUNDED)/installed  ## read repeated text in all places of documents, and write docs/measured/bounds.md
 	$(BIN)/python -m benchmarks.bounds --peers $(BOUNDED)/bin/python
 
+bench-bulk: $(VENV)/measuring $(BULK)/installed $(CLUSTER)/installed  ## read lists of real pages, compare with others, and write docs/measured/bulk.md
+	$(BIN)/python -m benchmarks.bulk --peers $(BULK)/bin/python --cluster $(CLUSTER)/bin/python
+
 soak: $(VENV)/installed  ## make 20,000 mixed calls under faults, kill processes that write, and write docs/measured/soak.md
 	MALLOC_ARENA_MAX=2 $(BIN)/python -m benchmarks.soak
 
@@ -216,6 +223,11 @@ $(FAULTED)/installed: benchmarks/faults/requirements.txt
 $(BOUNDED)/installed: benchmarks/bounds/requirements.txt
 	$(NEW_VENV) $(BOUNDED)
 	$(INSTALL) $(BOUNDED) --requirement $<
+	@touch $@
+
+$(BULK)/installed: benchmarks/bulk/requirements.txt
+	$(NEW_VENV) $(BULK)
+	$(INSTALL) $(BULK) --requirement $<
 	@touch $@
 
 record: $(VENV)/installed  ## record a provider's cassettes again, and show what has changed: make record PROVIDER=tavily

@@ -3,6 +3,10 @@
 from __future__ import annotations
 import json
 import pickle
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -47,6 +51,15 @@ def test_the_hash_is_that_of_the_content(web):
     assert reader({"page": [KELP]})["hash"] != first
 
 
+def test_pages_are_whole_unless_options_say_otherwise(web):
+    web.pages[KELP] = "Kelp grows in cold seas. " * 4_000
+    (whole,) = ReadPages(reader=web)({"url": [KELP]})["content"]
+    (part,) = ReadPages(reader=web, read_options={"max_length": 100})({"url": [KELP]})["content"]
+
+    assert len(whole) > 90_000
+    assert len(part) <= 100
+
+
 def test_each_query_is_a_row_with_what_was_found(web):
     found = SearchQueries("q", provider=web, retry=False)({"q": ["kelp", "storm", "nothing"]})
 
@@ -80,6 +93,33 @@ def test_urls_of_a_host_come_into_one_block():
             return blocks, keys, self.batch["host"]
 
     assert partition_by_host(Dataset(), 64, column="text") == (64, ["host"], ["sea.example", "sea.example:8080", ""])
+
+
+def test_the_job_that_the_page_shows_has_arguments_that_exist(monkeypatch):
+    made = []
+
+    class Dataset:
+        def map_batches(self, function, *, fn_constructor_kwargs=None, **how):
+            if fn_constructor_kwargs is not None:
+                made.append((function(**fn_constructor_kwargs), sorted(how)))
+            return self
+
+        def repartition(self, blocks, *, keys):
+            return self
+
+        def write_parquet(self, path):
+            made.append(path)
+
+    data = SimpleNamespace(read_text=lambda _: Dataset(), ActorPoolStrategy=lambda *, min_size, max_size: None)
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(data=data))
+    page = Path(__file__).resolve().parents[2] / "docs" / "bulk.md"
+    (block,) = re.findall(r"^```py\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    exec(block, {})
+
+    (reader, how), path = made
+    assert isinstance(reader, ReadPages)
+    assert how == ["batch_size", "compute", "num_cpus"]
+    assert path == "s3://bucket/pages"
 
 
 def test_what_ray_sends_to_a_worker_can_be_pickled():

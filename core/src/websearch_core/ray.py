@@ -25,6 +25,7 @@ The package needs ``pip install 'websearch-core[ray]'``; this module was compare
 
 from __future__ import annotations
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
@@ -51,7 +52,7 @@ class ReadPages:
         column: The column with the URLs.
         concurrency: Maximum number of pages at a time, in each actor.
         give_up_after: After how many failures in a row a host is given up in a batch.
-        options: The arguments of `WebSearch`.
+        options: The arguments of `WebSearch`. Pages are whole unless ``read_options`` say otherwise.
 
     Raises:
         ConfigurationError: An argument is wrong, or a batch has no such column.
@@ -65,6 +66,7 @@ class ReadPages:
         give_up_after: int | None = 3,
         **options: Unpack[WebSearchOptions],
     ) -> None:
+        options["read_options"] = {"max_length": sys.maxsize, **(options.get("read_options") or {})}
         self._web, self._column = WebSearch(**options), column
         self._concurrency, self._give_up_after = concurrency, give_up_after
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from zlib import crc32
 
 import pytest
 import typer.testing
@@ -44,8 +45,17 @@ def sea():
             server.asked.append(self.path)
             time.sleep(server.seconds)
             text = f"<title>Page {self.path}</title><main><p>{server.texts.get(self.path, TEXT)}</p></main>".encode()
+            tag = f'"{crc32(text)}"'
+            if self.headers["If-None-Match"] == tag:
+                server.unchanged.append(self.path)
+                self.send_response(304)
+                self.send_header("ETag", tag)
+                self.end_headers()
+                return
             self.send_response(404 if self.path.startswith("/gone") else 200)
             self.send_header("Content-Type", "text/html")
+            self.send_header("ETag", tag)
+            self.send_header("Cache-Control", "no-cache")
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)
@@ -57,7 +67,7 @@ def sea():
         request_queue_size, daemon_threads = 128, True
 
     server = Server(("127.0.0.1", 0), Visit)
-    server.asked, server.texts, server.seconds = [], {}, 0.0
+    server.asked, server.unchanged, server.texts, server.seconds = [], [], {}, 0.0
     server.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield server
@@ -183,6 +193,19 @@ def test_a_refresh_says_what_changed(websearch, sea, home):
     }
 
 
+def test_with_a_cache_a_refresh_only_asks_whether_pages_have_changed(websearch, sea, home, monkeypatch):
+    (home / "own.toml").write_text('[cache]\nlocation = "pages.db"\n')
+    monkeypatch.setenv("WEB_SEARCH_CONFIG", str(home / "own.toml"))
+    (home / "urls.txt").write_text("\n".join(f"{sea.url}/{n}" for n in range(5)))
+    websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
+    sea.texts["/3"] = "Red algae of the southern seas grow on sand. " * 10
+    done = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl", "--refresh")
+
+    assert "4 same, 1 changed" in done.stderr
+    assert len(sea.asked) == 10
+    assert sorted(sea.unchanged) == ["/0", "/1", "/2", "/4"]
+
+
 @pytest.mark.parametrize("words", [[], ["https://sea.example/", "-i", "urls.txt"]])
 @pytest.mark.parametrize("command", ["read", "search"])
 def test_either_arguments_or_a_list_is_needed(websearch, command, words):
@@ -227,45 +250,103 @@ def test_a_full_disk_ends_it_with_a_message(websearch, sea):
     assert "No space left" in done.stderr
 
 
-def start(sea, *words):
-    command = [sys.executable, "-m", "websearch_core", "read", "-i", "urls.txt", "-o", "pages.jsonl", *words]
-    return subprocess.Popen([*command, "--internal", sea.url], stderr=subprocess.PIPE, text=True)
+LIST, JOBS = ("read", "-i", "urls.txt"), ["a list", "a site"]
+PAGES = 30 * KILLS  # so that something is left to do at each
+LONGEST = 4 * PATIENCE  # for a program to start, and read, on a machine that has more to do
 
 
-def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home):
-    urls = [f"{sea.url}/{n}" for n in range(60)]
-    (home / "urls.txt").write_text("\n".join(urls))
-    path, sea.seconds = home / "pages.jsonl", 0.02
-    for _ in range(KILLS):
-        with start(sea) as child:
-            ends, before = time.monotonic() + PATIENCE, path.stat().st_size if path.exists() else 0
-            while (
-                child.poll() is None
-                and time.monotonic() < ends
-                and not (path.exists() and path.stat().st_size > before)
-            ):
-                time.sleep(0.005)
-            time.sleep(random.uniform(0, 0.05))
-            child.kill()
-    kept = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
-    with start(sea) as child:
-        _, said = child.communicate(timeout=PATIENCE)
+def start(sea, *words, most_bytes=-1):
+    """Run the command in a process of its own, which can write no file of more than *most_bytes*."""
+    program = (
+        f"import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, ({most_bytes}, {most_bytes})); "
+        "runpy.run_module('websearch_core', run_name='__main__')"
+    )
+    command = [sys.executable, "-c", program, *words, "-o", "pages.jsonl", "--internal", sea.url, "--timeout", "100"]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture(params=JOBS)
+def job(request, sea, home):
+    """The words of a command, and the URLs that it reads."""
+    urls, part = [f"{sea.url}/{n}" for n in range(PAGES)], PAGES // 3
+    if request.param == "a list":
+        (home / "urls.txt").write_text("\n".join(urls))
+        return LIST, urls
+    for n in range(2 * part):  # each page has a link to another; the last are three from the start
+        sea.texts[f"/{n}"] = f'{TEXT}<a href="/{n + part}">{n + part}</a>'
+    sea.texts["/"] = TEXT + "".join(f'<a href="/{n}">{n}</a> ' for n in range(part))
+    return ("crawl", f"{sea.url}/", "--limit", str(2 * PAGES)), [f"{sea.url}/", *urls]
+
+
+def wait_for_rows(child, path, size):
+    """Wait until the output has grown, or the program has ended."""
+    ends = time.monotonic() + LONGEST
+    while child.poll() is None and not (path.exists() and path.stat().st_size > size):
+        assert time.monotonic() < ends
+        time.sleep(0.005)
+
+
+def check_rest(sea, path, job, kept):
+    """Check that the next run leaves all rows that were *kept*, and adds those that are missing."""
+    words, urls = job
+    with start(sea, *words) as child:
+        _, said = child.communicate(timeout=LONGEST)
 
     assert child.returncode == 0, said
     assert sorted(row["url"] for row in rows_of(path)) == sorted(urls)
-    assert path.read_bytes().startswith(b"".join(kept))
+    assert path.read_bytes().startswith(kept)
 
 
-def test_ctrl_c_keeps_the_rows_and_says_how_many(sea, home):
-    (home / "urls.txt").write_text("\n".join(f"{sea.url}/{n}" for n in range(5000)))
-    with start(sea) as child:
-        ends = time.monotonic() + PATIENCE
-        while not (home / "pages.jsonl").exists() or not (home / "pages.jsonl").stat().st_size:
-            assert time.monotonic() < ends
-            time.sleep(0.005)
+def whole_lines(path):
+    return b"".join(line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n"))
+
+
+def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home, job):
+    path, sea.seconds = home / "pages.jsonl", 0.02
+    kept = b""
+    for _ in range(KILLS):
+        before = path.stat().st_size if path.exists() else 0
+        with start(sea, *job[0]) as child:
+            if random.random() < 0.5:  # else at the beginning, while it reads what is there
+                wait_for_rows(child, path, before)
+            time.sleep(random.uniform(0, 0.05))
+            child.kill()
+        if path.exists():
+            assert path.read_bytes().startswith(kept)
+            kept = whole_lines(path)
+    asked = len(sea.asked)
+    check_rest(sea, path, job, kept)
+
+    assert len(sea.asked) - asked <= len(job[1]) - len(kept.splitlines()) + 5  # the start, and lists of the site
+
+
+def test_ctrl_c_keeps_the_rows_says_how_many_and_the_next_run_adds_the_rest(sea, home, job):
+    path, sea.seconds = home / "pages.jsonl", 0.2
+    with start(sea, *job[0]) as child:
+        wait_for_rows(child, path, 0)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=PATIENCE)
+        _, said = child.communicate(timeout=LONGEST)
+    kept = path.read_bytes()
 
     assert child.returncode == 130, said
     assert "pages.jsonl: " in said
-    assert rows_of(home / "pages.jsonl")
+    assert kept.endswith(b"\n")
+    assert 0 < len(kept.splitlines()) < len(job[1])
+    sea.seconds = 0.0
+    check_rest(sea, path, job, kept)
+
+
+@pytest.mark.parametrize("job", JOBS if KILLS > 2 else JOBS[:1], indirect=True)
+def test_a_disk_that_is_full_ends_it_and_the_next_run_adds_the_rest(sea, home, job):
+    path = home / "pages.jsonl"
+    most = 500 * PAGES + 1  # about half of all
+    with start(sea, *job[0], most_bytes=most) as child:
+        _, said = child.communicate(timeout=LONGEST)
+    kept = whole_lines(path)
+
+    assert child.returncode == 1, said
+    assert "File too large" in said
+    assert "Traceback" not in said
+    assert path.stat().st_size == most
+    assert 0 < len(kept) < most
+    check_rest(sea, path, job, kept)

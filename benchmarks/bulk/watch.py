@@ -1,0 +1,76 @@
+"""Run a program, and print what it cost from its first line on, as JSON: it prints one when it has imported everything.
+
+    python benchmarks/bulk/watch.py COMMAND...
+
+Seconds by the clock; processor seconds of all its processes, also of those that outlive it; and the most memory that
+these had at a time, in MiB. Pages that processes share count once.
+"""
+
+from __future__ import annotations
+import ctypes
+import json
+import os
+import resource
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_BECOME_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: what outlives its parent becomes a child of this process
+_SAMPLE = 0.2  # seconds
+
+
+def find_family(pid: int) -> set[int]:
+    """Return a process and what it started."""
+    found, ahead = set[int](), [pid]
+    while ahead:
+        found.add(one := ahead.pop())
+        with suppress(OSError):
+            lists = [path.read_text("ascii") for path in Path(f"/proc/{one}/task").glob("*/children")]
+            ahead += [int(number) for text in lists for number in text.split()]
+    return found
+
+
+def find_memory(pids: set[int]) -> float:
+    """Return the memory of processes together, in MiB."""
+    total = 0
+    for pid in pids:
+        with suppress(OSError, StopIteration):
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()
+            total += int(next(line for line in lines if line.startswith("Pss:")).split()[1])
+    return total / 1024
+
+
+def main(command: list[str]) -> None:
+    """Run *command*, and print its cost."""
+    ctypes.CDLL(None).prctl(_BECOME_SUBREAPER, 1, 0, 0, 0)
+    most, is_over = 0.0, threading.Event()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    def look() -> None:
+        nonlocal most
+        while not is_over.wait(_SAMPLE):
+            most = max(most, find_memory(find_family(os.getpid()) - {os.getpid()}))
+
+    assert process.stdout is not None
+    before = json.loads(process.stdout.readline())  # the processor seconds until then
+    began = time.monotonic()
+    thread = threading.Thread(target=look)
+    thread.start()
+    process.stdout.read()
+    code = process.wait()
+    seconds = time.monotonic() - began
+    with suppress(ChildProcessError):  # none is left
+        while True:
+            os.wait()
+    is_over.set()
+    thread.join()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cost = {"seconds": seconds, "cpu": used.ru_utime + used.ru_stime - before, "memory": most, "code": code}
+    print(json.dumps(cost))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
