@@ -63,15 +63,16 @@ def make_graph(model: BaseChatModel, toolkit: WebSearchToolkit) -> Any:
     async def plan(state: Research) -> dict[str, Any]:
         toolkit.allow_text(state["question"])  # the user may name pages
         planned = await model.ainvoke(PLAN.format(question=state["question"]))
-        return {"tasks": [line for line in planned.text.splitlines() if line.strip()][:5], "drafts": 0}
+        tasks = [line for line in planned.text.splitlines() if line.strip()][:5]
+        return {"tasks": tasks or [state["question"]], "drafts": 0}
 
     def fan_out(state: Research) -> list[Send]:
         return [Send("look_up", Task(question=question)) for question in state["tasks"]]
 
-    async def look_up(task: Task) -> dict[str, Any]:
-        done = await researcher.ainvoke({"messages": [{"role": "user", "content": task["question"]}]})
+    async def look_up(state: Task) -> dict[str, Any]:
+        done = await researcher.ainvoke({"messages": [{"role": "user", "content": state["question"]}]})
         messages = done["messages"]
-        return {"messages": messages, "findings": [f"{task['question']}\n{messages[-1].text}"]}
+        return {"messages": messages, "findings": [f"{state['question']}\n{messages[-1].text}"]}
 
     async def write(state: Research) -> dict[str, Any]:
         doubts = "".join(f"\nThe last draft failed a check: {doubt}" for doubt in state.get("doubts", []))

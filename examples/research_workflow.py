@@ -80,7 +80,7 @@ class Research(Workflow):
         """Give each question to a researcher."""
         await self.spec.allow_text(event.question, ctx)  # the user may name pages
         planned = await self.ask(PLAN.format(question=event.question))
-        tasks = [line for line in planned.splitlines() if line.strip()][:5]
+        tasks = [line for line in planned.splitlines() if line.strip()][:5] or [event.question]
         await ctx.store.set("question", event.question)
         await ctx.store.set("tasks", tasks)
         for task in tasks:
