@@ -1,7 +1,8 @@
 """Models that need no network: they use two tools as a good model would, and no answer is written in advance.
 
 The script searches for the question, opens the result whose words match it best, and answers with the sentence of the
-page that matches it best, citing the result by its number. All it knows about the web comes from the tools.
+page that matches it best, citing the result by its number. All it knows about the web comes from the tools. Without
+tools, it plans, reports and answers from what a prompt contains: examples/research_graph.py and its neighbours.
 """
 
 from __future__ import annotations
@@ -39,8 +40,19 @@ def best_sentence(question: str, page: str) -> str:
     return max(sentences, key=lambda sentence: len(_words(question) & _words(sentence)) / (8 + len(sentence.split())))
 
 
+def answer_prompt(prompt: str) -> str | None:
+    """Return the plan, the report or the answer from a context that *prompt* asks for; None for a question."""
+    if "One a line" in prompt:
+        return "\n".join(re.findall(r"\w[^.?!]+\?", prompt.partition("\n\n")[2]))
+    if context := re.search(r"-{21}\n(.*)\n-{21}.*^Query: (.*)$", prompt, re.DOTALL | re.MULTILINE):
+        return best_sentence(context[2], re.sub(r"^\w+: .*$", "", context[1], flags=re.MULTILINE))  # without metadata
+    return prompt.partition("Findings:\n")[2] or None
+
+
 def next_step(question: str, answers: Sequence[str]) -> tuple[str, dict[str, str]] | str:
     """Return the next tool and its arguments, or the final answer, given the *answers* of the tools so far."""
+    if text := answer_prompt(question):
+        return text
     match answers:
         case []:
             return "web_search", {"query": question}

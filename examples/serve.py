@@ -103,12 +103,17 @@ class Site(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Visit)
         self.hits: list[str] = []
         self.files = _list_files()
+        self.edits: dict[str, tuple[bytes, bytes]] = {}
         self._thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
     @property
     def url(self) -> str:
         """The base URL of the site, without a trailing slash."""
         return f"http://127.0.0.1:{self.server_port}"
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Serve the page at *path* with *new* instead of *old* from now on; the file stays as it is."""
+        self.edits[path] = old.encode(), new.encode()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -167,7 +172,7 @@ class _Visit(BaseHTTPRequestHandler):
 
     def _send(self, status: HTTPStatus, path: str, file: Path) -> None:
         content_type = "text/html" if path in CHARSET_IN_META else CONTENT_TYPES[file.suffix]
-        body = file.read_bytes()
+        body = file.read_bytes().replace(*self.server.edits.get(path, (b"", b"")))
         if path in ("/robots.txt", "/sitemap.xml"):
             body = body.replace(PUBLISHED_AT, self.server.url.encode())
         self.send_response(status)

@@ -1,9 +1,13 @@
-"""A FastAPI service for many tenants, each with its own key, policy and budget.
+"""A FastAPI service for many tenants, each with its own token, key, policy and budget.
 
 uvicorn --app-dir examples/service app:app
+
+Every path needs the token of a tenant, also those that you add: it is a dependency of the whole app. FastAPI's pages of
+documentation, which need none, are switched off.
 """
 
 import json
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,7 +16,7 @@ from math import ceil
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Header, HTTPException, Request
+from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse
 
 from websearch_core import WebSearch
@@ -28,6 +32,8 @@ from websearch_core.errors import (
 )
 from websearch_core.layers import charge_to
 from websearch_core.settings import Settings
+
+MIN_TOKEN = 16  # characters
 
 # The status for each kind of error; the first that fits counts.
 STATUS: tuple[tuple[type[WebSearchError], int], ...] = (
@@ -74,8 +80,28 @@ def load_tenants(path: Path) -> dict[str, Tenant]:
     return {token: Tenant(**row) for token, row in json.loads(path.read_text("utf-8")).items()}
 
 
+async def find_tenant(request: Request) -> Tenant:
+    """Return the tenant whose token the request has; without one, the answer is 401."""
+    scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
+    tenants: dict[str, Tenant] = request.app.state.tenants
+    for token, tenant in tenants.items():
+        if secrets.compare_digest(token.encode(), sent.encode()) and scheme.lower() == "bearer":
+            return tenant
+    raise HTTPException(401, "a token is needed, and this is none", {"WWW-Authenticate": "Bearer"})
+
+
 def make_app(tenants: dict[str, Tenant]) -> FastAPI:
-    """Return the service for *tenants*."""
+    """Return the service for *tenants*.
+
+    Raises:
+        ValueError: One of the tokens is short enough to be guessed, or empty.
+    """
+    for token, tenant in tenants.items():
+        if len(token) < MIN_TOKEN:
+            raise ValueError(
+                f"the token of {tenant.name} has fewer than {MIN_TOKEN} characters: "
+                "python -c 'import secrets; print(secrets.token_urlsafe())' makes one"
+            )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -85,13 +111,8 @@ def make_app(tenants: dict[str, Tenant]) -> FastAPI:
             if "web" in vars(tenant):
                 await tenant.web.aclose()
 
-    async def find_tenant(authorization: Annotated[str, Header()] = "") -> Tenant:
-        tenant = tenants.get(authorization.removeprefix("Bearer "))
-        if tenant is None:
-            raise HTTPException(401, "unknown token")
-        return tenant
-
-    app = FastAPI(title="Search for many tenants", lifespan=lifespan)
+    app = FastAPI(lifespan=lifespan, dependencies=[Depends(find_tenant)], openapi_url=None)
+    app.state.tenants = tenants
 
     @app.exception_handler(WebSearchError)
     async def explain(_: Request, error: WebSearchError) -> JSONResponse:

@@ -55,19 +55,6 @@ def test_both_agents_search_open_the_right_page_and_cite_it():
     assert "MARLINSPIKE" not in shown
 
 
-def test_the_workers_of_a_workflow_share_one_conversation():
-    done = subprocess.run([sys.executable, "workflow.py"], cwd=EXAMPLES, capture_output=True, text=True, timeout=600)
-
-    assert done.returncode == 0, done.stderr
-    report = done.stdout.partition("indexed.\n")[2]
-    answers = dict(re.findall(r"^(.+\?)\n(.+)$", report, re.MULTILINE))
-    for question, path, answer in QUESTIONS[:2] + QUESTIONS[5:6]:
-        assert answer in answers[question]
-        assert re.search(rf"\(http://127\.0\.0\.1:\d+{path}\)$", answers[question])
-    cited = re.findall(r"^- \[(\d+)\]", report, re.MULTILINE)
-    assert len(answers) == len(set(cited)) == 3  # a number for each page, although three workers found them
-
-
 def test_every_question_is_answered_on_a_page_that_the_search_finds(web, site):
     assert len(QUESTIONS) == 8
     for question, path, answer in QUESTIONS:

@@ -12,20 +12,20 @@ T = TypeVar("T")
 Perform: TypeAlias = Callable[[Any], Flow[Any]]
 
 
-def intercept(flow: Flow[T], perform: Perform, kinds: tuple[type[Any], ...] = (Request, Call)) -> Flow[T]:
-    """Run *flow*, and answer each effect of these *kinds* with *perform*, also in a `Gather`, `Share` or `Hedge`.
+def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
+    """Run *flow*, and answer each request and call with *perform*, also in a `Gather`, `Share` or `Hedge`.
 
     *perform* returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
     """
     if not isinstance(flow, Generator):  # the driver says what is wrong with it
         return (yield from flow)
-    again = partial(intercept, perform=perform, kinds=kinds)
+    again = partial(intercept, perform=perform)
     try:
         effect = next(flow)
         while True:
             try:
                 match effect:
-                    case _ if isinstance(effect, kinds):
+                    case Request() | Call():
                         answer = yield from perform(effect)
                     case Gather(flows, limit):
                         answer = yield Gather([again(one) for one in flows], limit)
