@@ -5,6 +5,7 @@ import argparse
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from docs.site import check, pages
 
@@ -18,7 +19,7 @@ def main() -> int:
     repository = pages.find_repository(options.repository)
     pages.prepare(repository)
     done = subprocess.run(
-        [f"{options.tools}/bin/zensical", "build", "--strict", "--config-file", "mkdocs.yml"],
+        [Path(options.tools).absolute() / "bin" / "zensical", "build", "--strict", "--config-file", "mkdocs.yml"],
         cwd=pages.BUILT, env=os.environ | {"PYTHONPATH": str(pages.ROOT)}, text=True, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip

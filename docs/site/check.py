@@ -1,4 +1,4 @@
-"""Check the site as it was built: each link leads somewhere, and nothing is there that is no documentation."""
+"""Check the site as it was built: each link leads somewhere, and each picture has a text."""
 
 from __future__ import annotations
 import os

@@ -22,8 +22,7 @@ class Docstrings(griffe.Extension):
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of an object, and give a class its arguments."""
-        if obj.docstring is not None:
-            obj.docstring.value = to_markdown(obj.docstring.value, lambda name: self._find(name, obj))
+        self._rewrite(obj)
         if isinstance(obj, griffe.Class) and (arguments := self._facts["classes"].get(obj.path)) is not None:
             own = obj.members.get("__init__")
             made = griffe.Function("__init__", parameters=griffe.Parameters(*map(_make, arguments)), parent=obj)
@@ -31,9 +30,13 @@ class Docstrings(griffe.Extension):
                 made.docstring = own.docstring
             obj.set_member("__init__", made)
 
-    def on_module(self, *, mod: griffe.Module, **_: Any) -> None:
-        """Rewrite the docstring of a module."""
-        self._rewrite(mod)
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Rewrite the docstring of a package, which is nobody's member."""
+        self._rewrite(pkg)
+
+    def _rewrite(self, obj: griffe.Object) -> None:
+        if obj.docstring is not None:
+            obj.docstring.value = to_markdown(obj.docstring.value, lambda name: self._find(name, obj))
 
     def _find(self, name: str, within: griffe.Object) -> str | None:
         """Return the place of a name in the reference: of a method of this class, a module, or a public name."""
