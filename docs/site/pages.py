@@ -66,7 +66,8 @@ def prepare(repository: str) -> None:
         target = BUILT / "pages" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")
-    shutil.copyfile(_OURS / "site.css", BUILT / "pages" / "site.css")
+    for name in ("site.css", "site.js"):
+        shutil.copyfile(_OURS / name, BUILT / "pages" / name)
     (BUILT / "facts.json").write_text(json.dumps(find_facts()), "utf-8")
     (BUILT / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
 
