@@ -27,6 +27,7 @@ def main() -> int:
     if done.returncode:
         problems.append(done.stdout)
     else:
+        pages.publish_markdown()
         problems += check.find_problems(pages.BUILT / "html")
     print("\n".join(problems) or f"The site is in {pages.BUILT.relative_to(pages.ROOT)}/html.")
     if not repository:

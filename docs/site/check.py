@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import os
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -44,4 +45,8 @@ def find_problems(site: Path) -> list[str]:
                 problems.append(f"{name} links to {link}, which does not exist")
             elif parts.fragment and target in read and unquote(parts.fragment) not in read[target].ids:
                 problems.append(f"{name} links to {link}, which has no such section")
+    for path in sorted(site.rglob("llms.txt")):
+        for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", path.read_text("utf-8")):
+            if not (path.parent / link).is_file():
+                problems.append(f"{path.relative_to(site)} links to {link}, which does not exist")
     return problems

@@ -57,17 +57,16 @@ def prepare(repository: str) -> None:
     python = next(one["mkdocstrings"] for one in settings["plugins"] if "mkdocstrings" in one)["handlers"]["python"]
     python["paths"] = [str(ROOT / one) for one in SOURCES]
     python["options"]["extensions"] = [{str(_OURS / "docstrings.py"): {"facts": str(BUILT / "facts.json")}}]
-    for name, source in sources.items():
-        target = BUILT / "pages" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.suffix != ".md":
-            shutil.copyfile(source, target)
     for name, text in written.items():
         target = BUILT / "pages" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")
-    for name in ("site.css", "site.js"):
-        shutil.copyfile(_OURS / name, BUILT / "pages" / name)
+    copied = {name: source for name, source in sources.items() if source.suffix != ".md"}
+    copied |= {name: _OURS / name for name in ("site.css", "site.js")}
+    for name, source in copied.items():
+        target = BUILT / "pages" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
     (BUILT / "facts.json").write_text(json.dumps(find_facts()), "utf-8")
     (BUILT / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
 
@@ -78,6 +77,13 @@ def find_pages() -> dict[str, Path]:
     names = {str(path.relative_to(DOCS)): path for path in sorted(DOCS.rglob("*")) if path.suffix in _PUBLISHED}
     own = {name: path for name, path in names.items() if _OURS not in path.parents and name not in excluded}
     return own | {name: ROOT / path for name, path in GUESTS.items()}
+
+
+def publish_markdown() -> None:
+    """Put each page as Markdown beside its HTML, where ``llms.txt`` links to it; not the reference, which has none."""
+    for name in find_pages():
+        if name.endswith(".md"):
+            shutil.copyfile(BUILT / "pages" / name, BUILT / "html" / name)
 
 
 def find_repository(given: str = "") -> str:

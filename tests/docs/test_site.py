@@ -234,6 +234,22 @@ def test_a_link_of_the_site_that_leads_nowhere_is_a_problem(page, problem, tmp_p
     assert check.find_problems(site) == ([problem] if problem else [])
 
 
+def test_llms_txt_links_to_markdown_that_is_beside_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "BUILT", tmp_path)
+    monkeypatch.setattr(pages, "find_pages", lambda: {"one.md": None, "start/two.md": None, "llms.txt": None})
+    for folder in ("pages/start", "html/start"):
+        (tmp_path / folder).mkdir(parents=True)
+    for name in ("one.md", "start/two.md"):
+        (tmp_path / "pages" / name).write_text(name)
+    (tmp_path / "html" / "llms.txt").write_text(
+        "[1](one.md#a) [2](start/two.md) [3](three.md) [4](https://else.example/)"
+    )
+    pages.publish_markdown()
+
+    assert (tmp_path / "html" / "start" / "two.md").read_text() == "start/two.md"
+    assert check.find_problems(tmp_path / "html") == ["llms.txt links to three.md, which does not exist"]
+
+
 def test_the_command_says_what_it_needs():
     done = subprocess.run([sys.executable, "-m", "docs.site"], cwd=pages.ROOT, capture_output=True, text=True)
 
