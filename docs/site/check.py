@@ -46,7 +46,7 @@ def find_problems(site: Path) -> list[str]:
             elif parts.fragment and target in read and unquote(parts.fragment) not in read[target].ids:
                 problems.append(f"{name} links to {link}, which has no such section")
     for path in sorted(site.rglob("llms.txt")):
-        for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", path.read_text("utf-8")):
-            if not (path.parent / link).is_file():
-                problems.append(f"{path.relative_to(site)} links to {link}, which does not exist")
+        links = re.findall(r"\]\((?!https?:)([^)#\s]+)", path.read_text("utf-8"))
+        gone = [link for link in links if not (path.parent / link).is_file()]
+        problems += [f"{path.relative_to(site)} links to {link}, which does not exist" for link in gone]
     return problems
