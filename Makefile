@@ -11,6 +11,7 @@ BOUNDED := build/bounded
 BULK := build/bulk
 BROWSERS := build/browser-peers
 CLUSTER := build/cluster
+SITE := build/site-tools
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
@@ -28,7 +29,7 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs test-cluster test-mcp conformance test-models test-service fuzz bounds kills coverage lint types format docs provider bench bench-reading \
+.PHONY: help install wheels demo test test-ddgs test-cluster test-mcp conformance test-models test-service fuzz bounds kills coverage lint types format docs docs-site provider bench bench-reading \
 	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-bulk bench-mcp bench-tenants bench-facts bench-adapters soak model record drift plugin matrix lock distributions sbom release publish
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -132,6 +133,9 @@ docs: $(VENV)/installed  ## update the generated parts of the documentation
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m benchmarks.failures
 
+docs-site: $(VENV)/installed $(SITE)/installed  ## build the site in build/site/html, and check its links; REPOSITORY=https://... for links to the code
+	$(BIN)/python -m docs.site --tools $(SITE) --repository "$(REPOSITORY)"
+
 provider: $(VENV)/installed  ## start a new provider with its file, registration and cassettes: make provider NAME=lighthouse
 	$(BIN)/python tools/new_provider.py "$(NAME)"
 	$(BIN)/python -m docs.generate
@@ -203,6 +207,11 @@ $(CLUSTER)/installed: requirements.txt tests/cluster/requirements.txt
 	$(NEW_VENV) $(CLUSTER)
 	$(INSTALL) $(CLUSTER) --require-hashes --requirement requirements.txt --requirement tests/cluster/requirements.txt
 	$(INSTALL) $(CLUSTER) --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
+	@touch $@
+
+$(SITE)/installed: docs/site/requirements.txt
+	$(NEW_VENV) --clear $(SITE)
+	$(INSTALL) $(SITE) --require-hashes --requirement $<
 	@touch $@
 
 $(BROWSERS)/installed: benchmarks/browser/requirements.txt
@@ -281,6 +290,8 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 		--output-file benchmarks/reading/requirements.txt benchmarks/reading/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file tests/core/providers/requirements.txt tests/core/providers/requirements.in
+	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+		--output-file docs/site/requirements.txt docs/site/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file tests/cluster/requirements.txt tests/cluster/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \

@@ -62,6 +62,7 @@ REQUIREMENTS = [
     ".ci/release-requirements.txt",
     "benchmarks/requirements.txt",
     "benchmarks/reading/requirements.txt",
+    "docs/site/requirements.txt",
     "examples/requirements.txt",
     "examples/service/requirements.txt",
     "tests/core/providers/requirements.txt",

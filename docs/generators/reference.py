@@ -13,7 +13,7 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-_MODULES = (
+MODULES = (
     "websearch_core", "websearch_core.client", "websearch_core.models", "websearch_core.errors",
     "websearch_core.providers", "websearch_core.flow", "websearch_core.provider", "websearch_core.provider.google",
     "websearch_core.layers",
@@ -32,22 +32,28 @@ _MAX_LENGTH = 100  # characters; a longer signature is shown without types, a lo
 
 def write_page() -> str:
     """Return what docs/api.md should say."""
-    modules = {name: importlib.import_module(name) for name in _MODULES}
-    homes: dict[str, str] = {}  # the first module that lists a name describes it, the others link there
-    for name, module in modules.items():
-        if name.startswith("websearch_core"):
-            homes = dict.fromkeys(module.__all__, name) | homes
-    sections = [_HEAD, *(_section(name, module, homes) for name, module in modules.items())]
+    homes = find_homes()
+    sections = [_HEAD, *(_section(name, importlib.import_module(name), homes) for name in MODULES)]
     return "\n\n".join(sections) + "\n"
 
 
-def _section(name: str, module: types.ModuleType, homes: Mapping[str, str]) -> str:
-    entries = "\n".join(_entry(listed, name, homes.get(listed, name)) for listed in module.__all__)
+def find_homes() -> dict[tuple[str, str], str]:
+    """Return which module describes each name that a module lists: the first of the core that has it."""
+    homes: dict[str, str] = {}
+    listed = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]
+    for module, name in listed:
+        if module.startswith("websearch_core"):
+            homes.setdefault(name, module)
+    return {(module, name): homes[name] if module.startswith("websearch_core") else module for module, name in listed}
+
+
+def _section(name: str, module: types.ModuleType, homes: Mapping[tuple[str, str], str]) -> str:
+    entries = "\n".join(_entry(listed, name, homes[name, listed]) for listed in module.__all__)
     return f"## {name}\n\n{_first_sentence(module.__doc__)}\n\n{entries}"
 
 
 def _entry(name: str, module: str, home: str) -> str:
-    if home != module and module.startswith("websearch_core"):
+    if home != module:
         return f"- `{name}`: see [{home}](#{home.replace('.', '')})"
     value = getattr(sys.modules[module], name)
     if inspect.isroutine(value) or isinstance(value, type):

@@ -21,7 +21,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from websearch_core.testing import SECRET, reply
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*/README.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("docs/start/*.md")),
+    *sorted(ROOT.glob("*/README.md")),
+]
 BLOCKS = [
     pytest.param(page, block, id=f"{page.relative_to(ROOT)}-{number}")
     for page in PAGES

@@ -55,8 +55,8 @@ class WebSearch:
     with a clear error, unless the pickle was made inside `websearch_core.keys.pickle_keys`.
 
     The arguments that say how a call is made take a short form, or a value that says more: ``retry=5``, or
-    ``retry=Retry(5, pause=1.0)``. A short form changes what it names, and the settings say the rest. A value replaces
-    all that the settings say about it. False leaves out what the settings switch on.
+    ``retry=Retry(5, wait_initial=1.0)``. A short form changes what it names, and the settings say the rest. A value
+    replaces all that the settings say about it. False leaves out what the settings switch on.
 
     Args:
         provider: The provider to search with: a name, a provider such as ``Tavily(search_depth="advanced")``, or

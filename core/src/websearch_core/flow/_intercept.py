@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from . import Call, Flow, Gather, Hedge, Request, Share
 
 T = TypeVar("T")
-Perform: TypeAlias = Callable[[Any], Flow[Any]]
+Perform: TypeAlias = Callable[[Request | Call], Flow[Any]]
 
 
 def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
