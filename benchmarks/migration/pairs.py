@@ -588,6 +588,7 @@ _CLIENTS = (
     Pair(
         '[r["raw_content"] for r in TavilyClient(key).extract(urls)["results"]]',
         '[page.content for page in WebSearch("tavily", reader="tavily", api_key=key).read_many(urls)]',
+        kind="pages",
     ),
     Pair(
         '[(r["title"], r["href"], r["body"]) '
@@ -601,6 +602,7 @@ _CLIENTS = (
     Pair(
         "Firecrawl(api_key=key).scrape(url).markdown",
         'WebSearch(reader=Firecrawl(api_key=key)).read(url).content',
+        kind="pages",
     ),
     Pair(
         'found = GoogleSearch({"q": q, "api_key": key}).get_dict()\n'

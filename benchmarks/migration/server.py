@@ -20,6 +20,7 @@ HITS = [
     {"title": "Fees", "url": f"{SITE}/fees", "text": "A night costs 12 crowns for each metre."},
 ]
 NOISE = ("Charts for sale", "Follow the harbour office")  # in the menu and in the footer of every page
+_FIRST = {"title": "The harbour office", "url": f"{SITE}/", "text": "It is open from eight to four."}
 FACTS = tuple(value for hit in HITS for value in (hit["title"], hit["url"], hit["text"]))
 URLS = frozenset(hit["url"] for hit in HITS)
 _LONG = "The harbour office measures this at the head of the pier, each hour, and publishes the mean of the last month."
@@ -43,7 +44,7 @@ def _sitemap() -> str:
 
 _PAGES: dict[str, tuple[int, str, str]] = {
     **{urlsplit(hit["url"]).path: (200, "text/html", _page(hit)) for hit in HITS},
-    "/": (200, "text/html", _page(HITS[0])),
+    "/": (200, "text/html", _page(_FIRST)),
     "/app": (200, "text/html", _page(HITS[0], script=True)),
     "/broken": (500, "text/html", _page({"title": "Out of order", "text": "The server is down."})),
     "/sitemap.xml": (200, "application/xml", _sitemap()),
@@ -61,7 +62,7 @@ def _markdown(hit: Mapping[str, str]) -> str:
 
 
 def _hit(url: str) -> Mapping[str, str]:
-    return next((hit for hit in HITS if hit["url"].rstrip("/") == url.rstrip("/")), HITS[0])
+    return next((hit for hit in HITS if hit["url"] == url), _FIRST)
 
 
 def _tavily(path: str, asked: dict[str, Any]) -> Any:
