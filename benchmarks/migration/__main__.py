@@ -1,7 +1,8 @@
 """Run the pairs, old and new, against the same server: ``make bench-migration``.
 
-Writes what the old packages gave to ``outcomes.json``, with which `make test` compares what ours give, and the tables of
-docs/migration.md, docs/for-coding-agents.md and docs/measured/migration.md.
+Writes what the old packages gave to ``outcomes.json``, with which `make test` compares what ours give, and the tables
+of docs/migration.md, docs/for-coding-agents.md and docs/measured/migration.md. Two of the old loaders need Debian's
+packages chromium-headless-shell and chromium-driver.
 """
 
 from __future__ import annotations

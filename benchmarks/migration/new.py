@@ -28,7 +28,9 @@ def send_here(port: int) -> Iterator[None]:
         elif request.form is not None:
             body, headers["Content-Type"] = urlencode(request.form), "application/x-www-form-urlencoded"
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        connection.request(request.method, f"{parts.path or '/'}?{query}" if query else parts.path or "/", body, headers)
+        connection.request(
+            request.method, f"{parts.path or '/'}?{query}" if query else parts.path or "/", body, headers
+        )
         answer = connection.getresponse()
         names = {name.lower(): value for name, value in answer.getheaders()}
         try:

@@ -34,7 +34,7 @@ def main(port: int, words: str = "") -> None:
         try:
             with redirect_stdout(said), redirect_stderr(said):
                 done = describe(execute(pair.imports(old=True), pair.before))
-        except Exception as error:  # a package that fails is a result
+        except Exception as error:  # noqa: BLE001 - a package that fails is a result
             done = {"error": f"{type(error).__name__}: {error}"[:300]}
         print(json.dumps({pair.name: done}), flush=True)
 

@@ -298,7 +298,7 @@ _SEARCH = (
         "each query has an answer of its own",
     ),
     Pair(
-        'tool = ParallelSearchTool()\n'
+        "tool = ParallelSearchTool()\n"
         '[(r["title"], r["url"], r["excerpts"][0]) for r in tool.invoke({"objective": q, "search_queries": [q]})["results"]]',
         '[(r.title, r.url, r.snippet) for r in WebSearch("parallel").search(q).results]',
     ),
@@ -414,7 +414,7 @@ _PAGES = (
     ),
     Pair(
         'loader = SitemapLoader("http://harbour.example/sitemap.xml", filter_urls=["http://harbour.example/t"])\n'
-        "[d.metadata[\"source\"] for d in loader.load()]",
+        '[d.metadata["source"] for d in loader.load()]',
         'listed = WebSearch().map("http://harbour.example/sitemap.xml")\n'
         'loader = WebPageLoader([each for each in listed if each.startswith("http://harbour.example/t")])\n'
         '[d.metadata["source"] for d in loader.load()]',
@@ -425,11 +425,11 @@ _PAGES = (
     ),
     Pair(
         'FireCrawlLoader(url, api_key=key, mode="scrape").load()[0].page_content',
-        'WebPageLoader(url, reader=Firecrawl(api_key=key)).load()[0].page_content',
+        "WebPageLoader(url, reader=Firecrawl(api_key=key)).load()[0].page_content",
     ),
     Pair(
         '[d.page_content for d in FireCrawlLoader("http://harbour.example/", api_key=key, mode="crawl").load()]',
-        '[d.page_content for d in '
+        "[d.page_content for d in "
         'WebPageLoader("http://harbour.example/", reader=Firecrawl(api_key=key), crawl=True, on_error="skip").load()]',
         "the first page, too",
     ),
@@ -464,7 +464,7 @@ _PAGES = (
     ),
     Pair(
         '[r["raw_content"] for r in TavilyCrawl().invoke({"url": "http://harbour.example/"})["results"]]',
-        '[d.page_content for d in '
+        "[d.page_content for d in "
         'WebPageLoader("http://harbour.example/", reader="tavily", crawl=True, on_error="skip").load()]',
         "the first page, too",
     ),
@@ -473,7 +473,7 @@ _PAGES = (
         'WebPageLoader(urls, reader="parallel").load()[0].page_content',
     ),
     Pair(
-        "YouContentsTool().run({\"urls\": urls})",
+        'YouContentsTool().run({"urls": urls})',
         'tool = OpenPageTool(reader="you")\n[tool.run({"url": each}) for each in urls]',
         "one page for each call",
     ),
@@ -490,7 +490,7 @@ _LLAMAINDEX = (
         kind="pages",
     ),
     Pair(
-        'results = BraveSearchToolSpec(api_key=key).brave_search(q, num_results=3)\n'
+        "results = BraveSearchToolSpec(api_key=key).brave_search(q, num_results=3)\n"
         '[(r["title"], r["url"], r["description"]) for d in results for r in json.loads(d.text)["web"]["results"]]',
         'results = WebSearchToolSpec(provider="brave", api_key=key).web_search(q, limit=3)\n'
         '[(d.metadata["title"], d.metadata["url"], d.text) for d in results]',
@@ -511,7 +511,7 @@ _LLAMAINDEX = (
     ),
     Pair(
         "[d.text for d in ExaToolSpec(api_key=key).retrieve_documents(urls)]",
-        '[d.text for d in WebPageReader(reader=Exa(api_key=key)).load_data(urls)]',
+        "[d.text for d in WebPageReader(reader=Exa(api_key=key)).load_data(urls)]",
         kind="pages",
     ),
     Pair(
@@ -519,7 +519,7 @@ _LLAMAINDEX = (
         '[(d.metadata["title"], d.metadata["url"], d.text) for d in WebSearchToolSpec(provider="serper").web_search(q)]',
     ),
     Pair(
-        '[(title, url, text) for title, text, url in BingSearchToolSpec(api_key=key).bing_news_search(q)]',
+        "[(title, url, text) for title, text, url in BingSearchToolSpec(api_key=key).bing_news_search(q)]",
         'spec = WebSearchToolSpec(provider="brave", search_options={"topic": "news"})\n'
         '[(d.metadata["title"], d.metadata["url"], d.text) for d in spec.web_search(q)]',
     ),
@@ -570,7 +570,7 @@ _LLAMAINDEX = (
     ),
     Pair(
         'FireCrawlWebReader(api_key=key, mode="scrape").load_data(url)[0].text',
-        'WebPageReader(reader=Firecrawl(api_key=key)).load_data([url])[0].text',
+        "WebPageReader(reader=Firecrawl(api_key=key)).load_data([url])[0].text",
         kind="pages",
     ),
 )
@@ -582,7 +582,7 @@ _CLIENTS = (
     ),
     Pair(
         '[r["raw_content"] for r in TavilyClient(key).search(q, max_results=3, include_raw_content=True)["results"]]',
-        'found = WebSearch(Tavily(api_key=key, include_raw_content=True)).search(q, limit=3)\n'
+        "found = WebSearch(Tavily(api_key=key, include_raw_content=True)).search(q, limit=3)\n"
         "[r.content for r in found.results]",
     ),
     Pair(
@@ -601,7 +601,7 @@ _CLIENTS = (
     ),
     Pair(
         "Firecrawl(api_key=key).scrape(url).markdown",
-        'WebSearch(reader=Firecrawl(api_key=key)).read(url).content',
+        "WebSearch(reader=Firecrawl(api_key=key)).read(url).content",
         kind="pages",
     ),
     Pair(
@@ -610,7 +610,7 @@ _CLIENTS = (
         '[(r.title, r.url, r.snippet) for r in WebSearch("serpapi", api_key=key).search(q).results]',
     ),
     Pair(
-        'async def crawl():\n    async with AsyncWebCrawler() as crawler:\n        return (await crawler.arun(url)).markdown\n'
+        "async def crawl():\n    async with AsyncWebCrawler() as crawler:\n        return (await crawler.arun(url)).markdown\n"
         "asyncio.run(crawl())",
         'WebSearch(reader="auto").read(url).content',
         "without menus; a [browser](browser.md) only for pages that need one",

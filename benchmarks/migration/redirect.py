@@ -43,7 +43,7 @@ def _redirect_requests(here: str) -> None:
         response.url = request.url = original
         return response
 
-    HTTPAdapter.send = send_here  # type: ignore[assignment,method-assign]
+    HTTPAdapter.send = send_here
 
 
 def _redirect_httpx(port: int) -> None:
@@ -64,8 +64,8 @@ def _redirect_httpx(port: int) -> None:
     async def asend_here(self: Any, request: httpx.Request) -> httpx.Response:
         return await asend(self, move(request))
 
-    httpx.HTTPTransport.handle_request = send_here  # type: ignore[method-assign]
-    httpx.AsyncHTTPTransport.handle_async_request = asend_here  # type: ignore[method-assign]
+    httpx.HTTPTransport.handle_request = send_here
+    httpx.AsyncHTTPTransport.handle_async_request = asend_here
 
 
 def _redirect_aiohttp(here: str) -> None:
@@ -82,7 +82,7 @@ def _redirect_aiohttp(here: str) -> None:
         response._url = URL(str(url))
         return response
 
-    aiohttp.ClientSession._request = ask_here  # type: ignore[method-assign]
+    aiohttp.ClientSession._request = ask_here
 
 
 def _redirect_urllib(here: str) -> None:
@@ -97,7 +97,7 @@ def _redirect_urllib(here: str) -> None:
         request.add_header("Host", host)
         return open_url(self, request, *arguments, **options)
 
-    urllib.request.OpenerDirector.open = open_here  # type: ignore[method-assign]
+    urllib.request.OpenerDirector.open = open_here
 
 
 def _redirect_urllib3(here: str) -> None:
@@ -110,7 +110,7 @@ def _redirect_urllib3(here: str) -> None:
         options["headers"] = {**(options.get("headers") or {}), "Host": host}
         return ask(self, method, moved, *arguments, **options)
 
-    urllib3.PoolManager.urlopen = ask_here  # type: ignore[method-assign]
+    urllib3.PoolManager.urlopen = ask_here
 
 
 def _redirect_httplib2(here: str) -> None:
@@ -167,7 +167,7 @@ def _redirect_browsers(here: str) -> None:
             given = [word for word in options.get("args") or () if "--headless" not in word]
             return launch(self, **{**options, **found, "args": [*given, *arguments]})
 
-        api.BrowserType.launch = functools.wraps(launch)(launch_here)  # type: ignore[method-assign]
+        api.BrowserType.launch = functools.wraps(launch)(launch_here)
 
     start = webdriver.Chrome.__init__
 
@@ -178,7 +178,7 @@ def _redirect_browsers(here: str) -> None:
             options.add_argument(argument)
         start(self, options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
 
-    webdriver.Chrome.__init__ = start_here  # type: ignore[method-assign]
+    webdriver.Chrome.__init__ = start_here
 
 
 def _redirect_unstructured() -> None:
@@ -193,5 +193,5 @@ def _redirect_unstructured() -> None:
 
     language = spacy.blank("en")
     language.add_pipe("sentencizer")
-    tokenize._load_spacy_model = lambda: language  # type: ignore[assignment]
-    auto.safe_get = lambda url, **_: requests.get(url, timeout=10)  # type: ignore[assignment]
+    tokenize._load_spacy_model = lambda: language
+    auto.safe_get = lambda url, **_: requests.get(url, timeout=10)

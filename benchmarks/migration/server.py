@@ -179,7 +179,11 @@ def _firecrawl(path: str, asked: dict[str, Any]) -> Any:
     if path.endswith("/map"):
         return {"success": True, "links": _rename(url="url", title="title")}
     if path.endswith("/search"):
-        return {"success": True, "creditsUsed": 1, "data": {"web": _rename(title="title", url="url", description="text")}}
+        return {
+            "success": True,
+            "creditsUsed": 1,
+            "data": {"web": _rename(title="title", url="url", description="text")},
+        }
     if path.endswith("/crawl"):
         return {"success": True, "id": "1", "url": "https://api.firecrawl.dev/v2/crawl/1"}
     return {"success": True, "status": "completed", "total": 3, "completed": 3, "creditsUsed": 3,
@@ -232,7 +236,9 @@ def _arxiv(_: str, asked: dict[str, Any]) -> str:
 
 def _stackexchange(path: str, asked: dict[str, Any]) -> Any:
     if path.rstrip("/").endswith("/sites"):
-        sites = [{"api_site_parameter": "stackoverflow", "name": "Stack Overflow", "site_url": "https://stackoverflow.com"}]
+        sites = [
+            {"api_site_parameter": "stackoverflow", "name": "Stack Overflow", "site_url": "https://stackoverflow.com"}
+        ]
         return {"items": sites, "has_more": False, "quota_remaining": 99, "quota_max": 300}
     found = [{"question_id": n, "title": hit["title"], "body": f"<p>{hit['text']}</p>", "excerpt": hit["text"],
               "link": hit["url"], "score": 4, "is_answered": True, "answer_count": 1, "tags": ["tides"],

@@ -6,8 +6,8 @@ from pathlib import Path
 
 _FIRST = "for-coding-agents.md"
 _ABOUT = (
-    "Web search and page reading for LangChain, LlamaIndex, MCP, a shell and plain Python: one interface to many search "
-    "services, pages from public addresses only, typed errors, numbered sources."
+    "Web search and page reading for LangChain, LlamaIndex, MCP, a shell and plain Python: one interface to many "
+    "search services, pages from public addresses only, typed errors, numbered sources."
 )
 
 

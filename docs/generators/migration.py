@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from benchmarks.migration.outcome import OUTCOMES
 from benchmarks.migration.pairs import OLD_IMPORTS, PAIRS, Pair
@@ -46,19 +46,17 @@ def write_measurements() -> dict[str, str]:
         rows.append((_code(pair.before), str(len(facts)), menu, "the same" if not pair.differs else "all of them"))
     same = sum(not pair.differs for pair in PAIRS)
     summary = (
-        f"{len(PAIRS)} pairs were run. In {same}, both sides give the same value; in the other {len(PAIRS) - same}, the new "
-        "side has every title and text that the old one has, in another form."
+        f"{len(PAIRS)} pairs were run. In {same}, both sides give the same value; in the other {len(PAIRS) - same}, the "
+        "new side has every title and text that the old one has, in another form."
     )
     table = make_table(("old code", "titles, URLs and texts", "lines of menus", "the new code gives"), rows)
     return {"packages": versions + ".", "outcomes": f"{summary}\n\n{table}"}
 
 
-def _row(pair: Pair) -> Iterable[str]:
+def _row(pair: Pair) -> Sequence[str]:
     return _code(pair.before), _code(pair.now), pair.differs or "the same"
 
 
 def _code(code: str) -> str:
     """Return lines of code for a cell, each between backticks."""
     return "<br>".join(f"`{line.strip()}`" for line in code.splitlines())
-
-

@@ -19,8 +19,15 @@ _URLS = 'write urls=..., or give it first: WebPageLoader("https://docs.python.or
 _OF_OTHERS = {
     **dict.fromkeys(("web_path", "web_paths", "url", "sitemap_url"), _URLS),
     **dict.fromkeys(
-        ("bs_kwargs", "bs_get_text_kwargs", "default_parser", "extractor", "evaluator", "remove_selectors",
-         "parsing_function"),
+        (
+            "bs_kwargs",
+            "bs_get_text_kwargs",
+            "default_parser",
+            "extractor",
+            "evaluator",
+            "remove_selectors",
+            "parsing_function",
+        ),
         "leave it out: the main part of a page is found without it",
     ),
     **dict.fromkeys(
@@ -36,9 +43,7 @@ _OF_OTHERS = {
         "leave it out: it is always so",
     ),
     **dict.fromkeys(("continue_on_failure", "ignore_load_errors"), 'write on_error="skip"'),
-    **dict.fromkeys(
-        ("meta_function", "metadata_extractor"), "change the metadata of the documents that load returns"
-    ),
+    **dict.fromkeys(("meta_function", "metadata_extractor"), "change the metadata of the documents that load returns"),
     **dict.fromkeys(("encoding", "autoset_encoding"), "leave it out: pages are decoded as browsers do it"),
     **dict.fromkeys(
         ("show_progress", "show_progress_bar"), "leave it out: on_event=... takes a function that hears of each page"
