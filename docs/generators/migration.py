@@ -46,8 +46,8 @@ def write_measurements() -> dict[str, str]:
         rows.append((_code(pair.before), str(len(facts)), menu, "the same" if not pair.differs else "all of them"))
     same = sum(not pair.differs for pair in PAIRS)
     summary = (
-        f"{len(PAIRS)} pairs were run. In {same}, both sides give the same value; in the other {len(PAIRS) - same}, the "
-        "new side has every title and text that the old one has, in another form."
+        f"{len(PAIRS)} pairs were run. In {same}, both sides give the same value; in the other {len(PAIRS) - same}, "
+        "the new side has every title and text that the old one has, in another form."
     )
     table = make_table(("old code", "titles, URLs and texts", "lines of menus", "the new code gives"), rows)
     return {"packages": versions + ".", "outcomes": f"{summary}\n\n{table}"}
