@@ -12,6 +12,7 @@ BULK := build/bulk
 BROWSERS := build/browser-peers
 CLUSTER := build/cluster
 SITE := build/site-tools
+MIGRATED := build/migration
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
@@ -30,7 +31,8 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-cluster test-mcp conformance test-models test-service fuzz bounds kills coverage lint types format docs docs-site provider bench bench-reading \
-	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-bulk bench-mcp bench-tenants bench-facts bench-adapters soak model record drift plugin matrix lock distributions sbom release publish
+	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-bulk bench-mcp bench-tenants bench-facts bench-adapters bench-migration soak model record drift plugin matrix lock distributions sbom release publish
+
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -188,6 +190,9 @@ bench-bounds: $(VENV)/installed $(BOUNDED)/installed  ## read repeated text in a
 bench-bulk: $(VENV)/measuring $(BULK)/installed $(CLUSTER)/installed  ## read lists of real pages, compare with others, and write docs/measured/bulk.md
 	$(BIN)/python -m benchmarks.bulk --peers $(BULK)/bin/python --cluster $(CLUSTER)/bin/python
 
+bench-migration: $(VENV)/installed $(MIGRATED)/installed  ## run code for other packages beside what it becomes, and write the tables of docs/migration.md
+	$(BIN)/python -m benchmarks.migration --peers $(MIGRATED)/bin/python $(if $(ONLY),--only '$(ONLY)')
+
 soak: $(VENV)/installed  ## make 20,000 mixed calls under faults, kill processes that write, and write docs/measured/soak.md
 	MALLOC_ARENA_MAX=2 $(BIN)/python -m benchmarks.soak
 
@@ -227,6 +232,11 @@ $(FETCHERS)/installed: benchmarks/ssrf/requirements.txt
 $(FAULTED)/installed: benchmarks/faults/requirements.txt
 	$(NEW_VENV) $(FAULTED)
 	$(INSTALL) $(FAULTED) --requirement $<
+	@touch $@
+
+$(MIGRATED)/installed: benchmarks/migration/requirements.txt
+	$(NEW_VENV) $(MIGRATED)
+	$(INSTALL) $(MIGRATED) --require-hashes --requirement $<
 	@touch $@
 
 $(BOUNDED)/installed: benchmarks/bounds/requirements.txt
@@ -294,6 +304,8 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 		--output-file docs/site/requirements.txt docs/site/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file tests/cluster/requirements.txt tests/cluster/requirements.in
+	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+		--output-file benchmarks/migration/requirements.txt benchmarks/migration/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--extra mcp --output-file tests/e2e/requirements.txt core/pyproject.toml tests/e2e/requirements.in
 

@@ -5,7 +5,7 @@ import importlib
 from pathlib import Path
 
 import websearch_core.providers
-from docs.generators import classes, commands, errors, providers, reference, settings
+from docs.generators import classes, commands, errors, llms, migration, providers, reference, settings
 from docs.generators.markdown import replace_part
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,6 +30,10 @@ def render() -> dict[Path, str]:
         ),
         docs / "errors.md": _fill(docs / "errors.md", {"codes": errors.write_table()}),
         docs / "cli.md": _fill(docs / "cli.md", commands.write_tables()),
+        docs / "llms.txt": llms.write_page(docs),
+        docs / "migration.md": _fill(docs / "migration.md", migration.write_tables()),
+        docs / "for-coding-agents.md": _fill(docs / "for-coding-agents.md", migration.write_blocks()),
+        docs / "measured" / "migration.md": _fill(docs / "measured" / "migration.md", migration.write_measurements()),
     }
 
 

@@ -104,14 +104,13 @@ def test_the_pages_have_blocks():
 def test_what_other_packages_become_is_code_that_works(offline):
     page = (ROOT / "docs" / "migration.md").read_text("utf-8")
     names: dict[str, object] = {"key": SECRET, "api_key": SECRET, "url": "https://searx.example", "q": "rotate a key"}
-    names |= {"urls": [HIT["url"]], "headers": {"X-Key": SECRET}}
     statement = "from langchain_websearch import *; from llamaindex_websearch import WebPageReader, WebSearchToolSpec"
     exec(f"{statement}; from websearch_core import Credentials, Http, WebSearch", names)
     exec("from websearch_core.layers import Throttle; from websearch_core.providers import SearXNG, Tavily", names)
     cells = re.findall(r"^\| .+ \| (`.+?`)[^`|]*(?:`.*)? \|$", page, re.MULTILINE)
     now = [code for cell in cells for code in re.findall("`([^`]+)`", cell) if re.match(r"\w+\(", code)]
 
-    assert len(now) > 15
+    assert len(now) > 9  # the pairs, which have a third column, are run by tests/benchmarks/test_migration.py
     for code in now:
         if not code.startswith("RetrieverQueryEngine"):  # made of one of these
             eval(code.replace("[...]", "['python.org']").replace("key=api_key", "key=key"), names)

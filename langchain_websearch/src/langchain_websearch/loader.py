@@ -17,16 +17,41 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 
 _URLS = 'write urls=..., or give it first: WebPageLoader("https://docs.python.org/3/"), or a list of several'
 _OF_OTHERS = {
-    **dict.fromkeys(("web_path", "web_paths", "url"), _URLS),
+    **dict.fromkeys(("web_path", "web_paths", "url", "sitemap_url"), _URLS),
     **dict.fromkeys(
-        ("bs_kwargs", "bs_get_text_kwargs", "default_parser"),
+        (
+            "bs_kwargs",
+            "bs_get_text_kwargs",
+            "default_parser",
+            "extractor",
+            "evaluator",
+            "remove_selectors",
+            "parsing_function",
+        ),
         "leave it out: the main part of a page is found without it",
     ),
+    **dict.fromkeys(
+        ("headless", "wait_until", "browser", "executable_path", "binary_location"),
+        'write reader="auto": a browser is used for pages that need one',
+    ),
+    **dict.fromkeys(
+        ("filter_urls", "link_regex", "exclude_dirs", "blocksize", "blocknum"),
+        "write WebPageLoader([each for each in WebSearch().map(url) if ...])",
+    ),
+    **dict.fromkeys(
+        ("use_async", "check_response_status", "prevent_outside", "restrict_to_same_domain"),
+        "leave it out: it is always so",
+    ),
+    **dict.fromkeys(("continue_on_failure", "ignore_load_errors"), 'write on_error="skip"'),
+    **dict.fromkeys(("meta_function", "metadata_extractor"), "change the metadata of the documents that load returns"),
     **dict.fromkeys(("encoding", "autoset_encoding"), "leave it out: pages are decoded as browsers do it"),
     **dict.fromkeys(
         ("show_progress", "show_progress_bar"), "leave it out: on_event=... takes a function that hears of each page"
     ),
-    "continue_on_failure": 'write on_error="skip"',
+    "is_local": "read the file, and give its URLs to WebPageLoader",
+    "max_depth": 'write crawl={"depth": ...}, one less than max_depth, and on_error="skip"',
+    "mode": 'write reader="firecrawl"; add crawl=True for a site, or take WebSearchRetriever(provider="firecrawl")',
+    "requests_kwargs": "write http=Http(...): credentials, proxy and verify",
     "header_template": 'write http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})',
     "proxies": 'write http=Http(proxy="http://proxy.corp:3128", resolve="here")',
     "raise_for_status": 'leave it out: an error page is never a document, and on_error="skip" leaves it out',

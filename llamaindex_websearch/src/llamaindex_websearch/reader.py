@@ -24,11 +24,15 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 _ELSEWHERE = MappingProxyType(
     {
         **dict.fromkeys(("urls", "url", "web_path", "web_paths"), "write WebPageReader().load_data(urls)"),
+        **dict.fromkeys(("wait_until", "browser"), 'write reader="auto": a browser is used for pages that need one'),
         "continue_on_failure": 'write on_error="skip" or "raise"',
         "fail_on_error": 'write on_error="raise" or "skip"',
         "html_to_text": "leave it out: a document is always Markdown",
         "include_url_in_text": "leave it out: metadata has the url, which models are shown",
+        "limit": 'write crawl={"limit": ...}',
+        "max_depth": 'write crawl={"depth": ...}',
         "metadata_fn": "change the metadata of the documents that load_data returns",
+        "mode": 'write reader="firecrawl"; add crawl=True for a site',
         "proxies": 'write http=Http(proxy="http://proxy.corp:3128", resolve="here")',
         "show_progress": "leave it out: each page is a WebSearchEvent",
         "website_extractor": "leave it out: the main part is found on any site",

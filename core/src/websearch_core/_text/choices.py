@@ -18,7 +18,7 @@ CITATION_INSTRUCTION = "When stating facts from web search results, append the c
 OTHER_NAMES = MappingProxyType(
     {
         "max_results": "limit", "num_results": "limit", "count": "limit", "k": "limit",
-        "top_k": "limit", "similarity_top_k": "limit",
+        "top_k": "limit", "similarity_top_k": "limit", "top_k_results": "limit", "load_max_docs": "limit",
         "include_domains": "allowed_domains", "exclude_domains": "blocked_domains",
         "timelimit": "time_range", "freshness": "time_range", "df": "time_range",
         "region": "country", "gl": "country", "kl": "country",

@@ -95,8 +95,8 @@ def find_provider_line(name: str, asked: Any) -> str:
 
 def check_placed(options: Iterable[str], known: Container[str]) -> None:
     """Raise `InvalidOption` if one of *options* is not *known*, but is one of the whole `WebSearch`."""
-    for name in options:
-        line = "" if name in known else f"{name}=..." if name in _KNOWN else describe_former(name)
+    for name in [name for name in options if name not in known and name not in OTHER_NAMES]:
+        line = f"{name}=..." if name in _KNOWN else describe_former(name) or find_provider_line(name, None)
         if line:
             raise InvalidOption(f"{name}: not an option of a call; give it to WebSearch({line})")
 

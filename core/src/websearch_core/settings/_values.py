@@ -221,6 +221,9 @@ _FORMER_LINES = {
     "verify_ssl": "http=Http(verify=context)",
     "requests_per_second": "throttle=Throttle(requests_per_second=2), or host_requests_per_second=2 for pages",
     "searx_host": "base_url=...",
+    **dict.fromkeys(("api_wrapper", "wrapper"), "the options of the wrapper here, beside provider=..."),
+    **dict.fromkeys(("search_kwargs", "params"), 'search_options={"extra": ...}'),
+    "source": 'search_options={"topic": "news"}',
     "logger": 'on_event=...; what is logged goes to logging.getLogger("websearch_core")',
 }
 
