@@ -23,6 +23,7 @@ from websearch_core.testing import FakeWeb
 from websearch_core.tools import WebTools
 
 TOKENS = {b"ann-0123456789abcdef": "ann", b"bob-0123456789abcdef": "bob"}
+SHARED = "0123456789abcdef"
 KELP = {"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "A brown alga."}
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -150,8 +151,10 @@ async def test_a_huge_body_is_refused(served):
         (["--http", "0.0.0.0:8000"], {}, "--certificate, or say --insecure"),
         (["--http", "0.0.0.0:8000", "--certificate", "c.pem"], {}, "WEB_SEARCH_MCP_TOKENS"),
         (["--http", "0.0.0.0:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdef"}, "--certificate"),
-        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:short"}, "at least 16 characters"),
-        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:"}, "at least 16 characters"),
+        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:short"}, "at least 16 ASCII characters"),
+        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:"}, "at least 16 ASCII characters"),
+        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdé"}, "16 ASCII characters"),
+        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": f"ann:{SHARED},bob:{SHARED}"}, "and one user"),
         (["--provider", "nonesuch"], {}, "nonesuch"),
     ],
 )
