@@ -18,7 +18,7 @@ from websearch_core.testing import FakeWeb
 from websearch_core.tools import Run, WebTools
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "mcp.md"
-_CALLS, _WARM, _IN_FLIGHT = 1_000, 50, 200
+_CALLS, _WARM, _IN_FLIGHT = 500, 50, 200
 _RESULTS = [
     {"title": f"Kelp {n}", "url": f"https://sea.example/{n}", "snippet": "Kelp is a brown alga of cold seas. " * 8}
     for n in range(5)

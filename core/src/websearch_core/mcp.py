@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
+from contextlib import nullcontext
 from importlib import import_module, metadata
 from typing import Any
 
@@ -77,14 +78,13 @@ class _Calls:
 
     async def answer(self, context: Any, name: str, arguments: Any) -> Any:
         """Answer a call, also if it fails: the SDK would show a text of its own."""
-        session, sends = context.session, list[asyncio.Task[None]]()
-        token, number = getattr(context.meta, "progressToken", None), str(context.request_id)
-        progress = getattr(session, "report_progress", None)  # of 2.x: it knows whether the client wants any
+        meta, sends = context.meta, list[asyncio.Task[None]]()
+        token = meta.get("progress_token") if isinstance(meta, dict) else getattr(meta, "progressToken", None)
 
         def report(event: Event) -> None:
-            if (provider := getattr(event, "provider", "")) and (progress or token is not None):
-                facts = len(sends) + 1, None, f"{provider}: {event.name.replace('_', ' ')}"
-                send = progress(*facts) if progress else session.send_progress_notification(token, *facts, number)
+            if provider := getattr(event, "provider", ""):
+                facts = token, len(sends) + 1, None, f"{provider}: {event.name.replace('_', ' ')}"
+                send = context.session.send_progress_notification(*facts, str(context.request_id))
                 sends.append(asyncio.create_task(send))
 
         given, handle = dict(arguments or {}), None
@@ -92,7 +92,7 @@ class _Calls:
         tool = self._tools.asearch if name == "web_search" else self._tools.aopen_page
         try:
             handle, run = self._begin(name, asked, context.request)
-            with listen(report):
+            with nullcontext() if token is None else listen(report):
                 output = await tool(given, run)
         except Exception as error:  # noqa: BLE001 - a bug is logged, and its text may quote a key
             output = Output.of_error(as_error(error, name[:50]), self._tools.output_format)
