@@ -100,7 +100,8 @@ def main() -> None:
 What a call of `web_search` costs in processor time, client included, with a provider that answers five results at once:
 the same call of the tool without a server; a tool of that SDK ({metadata.version("mcp")}) with the same schemas that
 does nothing but return that answer; and the call through [the server](../mcp.md). The three take turns, so that each
-finds the processor as the others leave it; medians of {_CALLS:,} calls. More: beyond the sum of the first two. The goal is 10 %.
+finds the processor as the others leave it; medians of {_CALLS:,} calls. More: beyond the sum of the first two. The goal
+is 10 %.
 
 {Table(heads, rows)}
 

@@ -244,7 +244,7 @@ def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_serv
         line = json.dumps(call).encode() + b"\n"
         os.set_blocking(child.stdin.fileno(), False)
         sent, last = 0, time.monotonic()
-        while time.monotonic() - last < 5:  # it has read nothing for so long
+        while time.monotonic() - last < 2:  # it has read nothing for so long
             assert sent < 100_000_000
             with contextlib.suppress(BlockingIOError):
                 sent += os.write(child.stdin.fileno(), line * 16)
