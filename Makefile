@@ -307,7 +307,8 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file benchmarks/migration/requirements.txt benchmarks/migration/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-		--extra mcp --output-file tests/e2e/requirements.txt core/pyproject.toml tests/e2e/requirements.in
+		--extra mcp --no-emit-package websearch-core --output-file tests/e2e/requirements.txt \
+		core/pyproject.toml tests/e2e/requirements.in
 
 build/uv/bin/uv:
 	$(NEW_VENV) build/uv

@@ -66,6 +66,7 @@ REQUIREMENTS = [
     "examples/requirements.txt",
     "examples/service/requirements.txt",
     "tests/core/providers/requirements.txt",
+    "tests/e2e/requirements.txt",
     "tests/langchain/requirements.txt",
 ]
 

@@ -21,6 +21,8 @@ _MAIN = "main"
 _SECTIONS = ("Upgrading", "Security", "Added", "Changed", "Fixed")
 _WRAPPERS = ("langchain_websearch", "llamaindex_websearch")
 _VERSION = re.compile(r'^version = "([^"]+)"', re.MULTILINE)
+_SERVER = "examples/mcp/server.json"  # for the registry of MCP servers
+_SERVER_VERSION = re.compile(r'(?P<before>"version": "|\[mcp\]==)(?P<version>[^"]+)(?=")')
 _BOUND = re.compile(r'(?<="websearch-core)>=[^"]*(?=")')
 
 
@@ -62,6 +64,8 @@ def cut(root: Path, version: str, day: str) -> None:
     _replace(root / "core/pyproject.toml", _VERSION, f'version = "{version}"')
     for wrapper in _WRAPPERS:
         _replace(root / wrapper / "pyproject.toml", _BOUND, bound_for(version))
+    server = root / _SERVER
+    server.write_text(_SERVER_VERSION.sub(rf"\g<before>{version}", server.read_text("utf-8")), "utf-8")
 
 
 def find_fragments(root: Path) -> list[Path]:
@@ -123,6 +127,9 @@ def check(root: Path, tag: str = "") -> str:
         raise ReleaseError("some changes are not released: make release VERSION=x.y.z")
     if not re.search(rf"^## {re.escape(version)} - \d{{4}}-\d\d-\d\d$", changelog, re.MULTILINE):
         raise ReleaseError(f"CHANGELOG.md has no section for {version}: make release VERSION={version}")
+    named = {found["version"] for found in _SERVER_VERSION.finditer((root / _SERVER).read_text("utf-8"))}
+    if named != {version}:
+        raise ReleaseError(f"{_SERVER} has {', '.join(sorted(named))} instead of {version}")
     return version
 
 

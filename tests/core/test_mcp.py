@@ -15,6 +15,7 @@ import pytest
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, RateLimited
 from websearch_core.events import listen
+from websearch_core.settings import Http
 from websearch_core.testing import FakeWeb
 from websearch_core.tools import DESCRIPTIONS, Run, WebTools
 
@@ -22,6 +23,7 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 import mcp as sdk
 
+from tests.core.net.test_guard_corpus import CORPUS, AsyncWire, Names, rows
 from tests.waiting import await_until
 from websearch_core.mcp import make_server
 
@@ -45,9 +47,20 @@ def serve(provider=None, **options):
 
 
 @asynccontextmanager
+async def wire(server):
+    from mcp.shared.memory import create_client_server_memory_streams
+
+    async with create_client_server_memory_streams() as (ours, its):
+        task = asyncio.create_task(server.run(*its, server.create_initialization_options()))
+        yield ours
+        task.cancel()
+        await asyncio.wait([task])
+
+
+@asynccontextmanager
 async def connect(server, era="legacy"):
     if hasattr(sdk, "Client"):
-        async with sdk.Client(server, mode=era) as client:
+        async with sdk.Client(wire(server), mode=era) as client:  # without the wire, it speaks no JSON-RPC
             yield client
     else:
         from mcp.shared.memory import create_connected_server_and_client_session
@@ -150,12 +163,12 @@ async def test_a_handle_that_nobody_got_is_refused(handle):
     assert "leave it out" in answer["structuredContent"]["text"]
 
 
-def calls_of(server, user=None):
+def calls_of(server, user=None, session=None, token=None):
     """Return a function that answers calls of a user, as the transport has authenticated them."""
     login = user and SimpleNamespace(access_token=SimpleNamespace(**{"claims": None, "subject": None, **user}))
-    context = SimpleNamespace(
-        meta=None, request=login and SimpleNamespace(scope={"user": login}), session=None, request_id=1
-    )
+    request = login and SimpleNamespace(scope={"user": login})
+    meta = token and SimpleNamespace(progressToken=token)
+    context = SimpleNamespace(meta=meta, request=request, session=session, request_id=1)
 
     async def answer(name, arguments):
         if hasattr(server, "request_handlers"):  # 1.x
@@ -252,6 +265,30 @@ async def test_progress_is_sent_in_order_if_it_is_asked_for(era):
     assert heard == [(1.0, "fake: search start"), (2.0, "fake: search end")]
 
 
+async def test_the_progress_of_a_call_that_fails_comes_before_its_result():
+    heard = []
+
+    async def progress(done, total, message):
+        heard.append(message)
+
+    provider = web(errors={"storm": RateLimited("too fast", retry_after=7)})
+    async with connect(serve(provider, retry=False)) as client:
+        result = await call(client, "web_search", query="storm", progress=progress)
+        told = len(heard)
+    assert result["isError"]
+    assert (told, heard) == (2, ["fake: search start", "fake: search end"])
+
+
+async def test_a_client_that_cannot_be_reached_fails_no_call(caplog):
+    async def send(*_, **__):
+        raise ConnectionError("gone")
+
+    session = SimpleNamespace(send_progress_notification=send)
+    result = await calls_of(serve(), session=session, token=1)("web_search", {"query": "kelp"})
+    assert not result["isError"]
+    assert not caplog.records
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_cancelled_call_is_cancelled_at_the_service(era):
     ends = []
@@ -300,6 +337,35 @@ async def test_huge_arguments_are_answered():
 async def test_a_hostile_url_is_refused_through_the_server_too(host):
     answer = await calls_of(make_server(WebTools(WebSearch(reader="direct"))))("open_page", {"url": f"http://{host}/"})
     assert answer["structuredContent"]["code"] == "unsafe_url"
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine")
+async def test_no_url_of_the_corpus_leads_a_client_where_the_guard_forbids(monkeypatch):
+    httpcore = pytest.importorskip("httpcore")
+    monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
+    web = WebSearch(reader="direct", retry=False, http=Http(library="httpx"))
+    names, wire = Names(), AsyncWire(httpcore.AsyncMockStream)
+    object.__setattr__(web._sender.guard, "resolve", names)
+    loop_client = await web._sender._get_loop_clients().client(guarded=True)
+    for transport in (loop_client._client._transport, *loop_client._client._mounts.values()):
+        transport._pool.inner._network_backend._inner = wire
+    wrong, tried = [], Counter()
+    async with connect(make_server(WebTools(web)), ERAS[-1]) as client:
+        for label in ("block", "invalid", "allow"):
+            for url in rows(label):
+                names.forget()
+                wire.dialled.clear()
+                result = await call(client, "open_page", url=url)
+                code = result["structuredContent"].get("code")
+                expected = "invalid_option" if not url else "unsafe_url" if label != "allow" else None
+                looked_up = label == "invalid" and names.asked
+                tried[label] += 1
+                if code != expected or bool(wire.dialled) != (label == "allow") or looked_up:
+                    wrong.append((url, code))
+    await web.aclose()
+
+    assert wrong[:5] == []
+    assert min(tried.values()) > 100
 
 
 def test_content_blocks_of_anthropic_are_not_a_format_of_mcp():

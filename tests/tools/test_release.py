@@ -1,9 +1,12 @@
 """`make release` writes the version and the changelog; `make publish` publishes nothing without its version."""
 
 from __future__ import annotations
+import json
 import os
+import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -51,6 +54,8 @@ def tree(tmp_path):
     for package in ("core", "langchain_websearch", "llamaindex_websearch"):
         (tmp_path / package).mkdir()
         shutil.copy(ROOT / package / "pyproject.toml", tmp_path / package)
+    (tmp_path / "examples/mcp").mkdir(parents=True)
+    shutil.copy(ROOT / "examples/mcp/server.json", tmp_path / "examples/mcp")
     write(tmp_path / "core/pyproject.toml", 'name = "websearch-core"\nversion = "0.1.0"  # here\n')
     write(tmp_path / "CHANGELOG.md", CHANGELOG)
     write(tmp_path / "changelog.d/README.md", "How.\n")
@@ -210,3 +215,42 @@ def test_the_workflow_checks_that_the_tag_is_that_of_the_version(repository):
     tree, _ = repository
     assert release.main(["check", "v0.2.0"], tree) == 0
     assert release.main(["check", "v0.2.1"], tree) == 1
+
+
+def test_the_entry_for_the_registry_of_mcp_servers_gets_the_version(tree):
+    cut(tree, "0.2.0", "2026-11-01")
+    server = json.loads(read(tree / "examples/mcp/server.json"))
+    (package,) = server["packages"]
+
+    assert (server["version"], package["version"]) == ("0.2.0", "0.2.0")
+    assert package["runtimeArguments"][0]["value"] == "websearch-core[mcp]==0.2.0"
+
+
+def test_an_entry_with_another_version_is_not_published(tree):
+    cut(tree, "0.2.0", "2026-11-01")
+    path = tree / "examples/mcp/server.json"
+    write(path, read(path).replace("==0.2.0", "==0.1.0"))
+    with pytest.raises(ReleaseError, match=r"server\.json has 0\.1\.0, 0\.2\.0 instead of 0\.2\.0"):
+        release.check(tree)
+
+
+def test_the_entry_is_what_the_registry_takes():
+    """What the schema of 2025-12-11 demands, as far as it concerns us."""
+    server = json.loads(read(ROOT / "examples/mcp/server.json"))
+    (package,) = server["packages"]
+    project = tomllib.loads(read(ROOT / "core/pyproject.toml"))["project"]
+
+    assert set(server) <= {"$schema", "name", "title", "description", "version", "packages", "repository", "websiteUrl"}
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
+    assert 1 <= len(server["title"]) <= 100
+    assert 1 <= len(server["description"]) <= 100
+    assert server["version"] == package["version"] == project["version"]
+    assert (package["registryType"], package["identifier"]) == ("pypi", project["name"])
+    assert package["transport"] == {"type": "stdio"}
+    assert [set(one) for one in package["runtimeArguments"]] == [{"type", "name", "value"}]
+    assert package["packageArguments"] == [{"type": "positional", "value": "mcp"}]
+    assert all(
+        {"name", "description"} <= set(one) <= {"name", "description", "isSecret"}
+        for one in package["environmentVariables"]
+    )
+    assert package["identifier"] in project["scripts"]  # uvx --from PACKAGE IDENTIFIER mcp

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
+from contextlib import nullcontext
 from importlib import import_module, metadata
 from typing import Any
 
@@ -42,70 +43,65 @@ def make_server(tools: WebTools) -> Any:
         raise ConfigurationError("MCP needs: pip install 'websearch-core[mcp]'") from error
     if tools.output_format == "search_result":
         raise ConfigurationError("output_format: MCP has text, markdown and json")
-    listed = types.ListToolsResult.model_validate((calls := _Calls(tools)).describe())
+    listed = (calls := _Calls(tools, types)).describe()
 
     async def list_tools(*_: Any) -> Any:
         return listed
 
-    async def call_tool(context: Any, name: str, arguments: Any) -> Any:
-        return types.CallToolResult.model_validate(await calls.answer(context, name, dict(arguments or {})))
-
     server: Any = sdk.Server("websearch", version=metadata.version("websearch-core"))
     if hasattr(server, "call_tool"):  # 1.x
         server.list_tools()(list_tools)
-        server.call_tool(validate_input=False)(lambda *asked: call_tool(server.request_context, *asked))
+        server.call_tool(validate_input=False)(lambda *asked: calls.answer(server.request_context, *asked))
     else:
         server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
-        call = types.CallToolRequestParams, lambda context, asked: call_tool(context, asked.name, asked.arguments)
+        call = types.CallToolRequestParams, lambda context, asked: calls.answer(context, asked.name, asked.arguments)
         server.add_request_handler("tools/call", *call)
         server.get_tool_input_schema = {tool.name: tool.input_schema for tool in listed.tools}.get
     return server
 
 
 class _Calls:
-    """Lists the tools and answers calls in the form of the wire, which both lines of the SDK understand."""
+    """Lists the tools and answers calls in the form of the wire, of which both lines of the SDK make their types."""
 
-    def __init__(self, tools: WebTools) -> None:
-        self._tools = tools
+    def __init__(self, tools: WebTools, types: Any) -> None:
+        self._tools, self._types = tools, types
         self._secret = secrets.token_bytes(32)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Any:
         tools: list[dict[str, Any]] = []
         schemas = self._tools.search_arguments().model_json_schema(), PageArguments.model_json_schema()
         for name, schema in zip(DESCRIPTIONS, schemas, strict=True):
             schema["properties"]["conversation"] = {**_TEXT, "description": _HANDLE}
             about = {"name": name, "title": name.replace("_", " ").capitalize(), "description": DESCRIPTIONS[name]}
             tools.append({**about, "inputSchema": schema, "outputSchema": _ANSWER, "annotations": _HINTS})
-        return {"tools": tools, "ttlMs": 86_400_000, "cacheScope": "public"}
+        return self._types.ListToolsResult.model_validate({"tools": tools, "ttlMs": 86_400_000, "cacheScope": "public"})
 
-    async def answer(self, context: Any, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    async def answer(self, context: Any, name: str, arguments: Any) -> Any:
         """Answer a call, also if it fails: the SDK would show a text of its own."""
-        session, sends = context.session, list[asyncio.Task[None]]()
-        token, number = getattr(context.meta, "progressToken", None), str(context.request_id)
-        progress = getattr(session, "report_progress", None)  # of 2.x: it knows whether the client wants any
+        meta, sends = context.meta, list[asyncio.Task[None]]()
+        token = meta.get("progress_token") if isinstance(meta, dict) else getattr(meta, "progressToken", None)
 
         def report(event: Event) -> None:
-            if (provider := getattr(event, "provider", "")) and (progress or token is not None):
-                facts = len(sends) + 1, None, f"{provider}: {event.name.replace('_', ' ')}"
-                send = progress(*facts) if progress else session.send_progress_notification(token, *facts, number)
+            if provider := getattr(event, "provider", ""):
+                facts = token, len(sends) + 1, None, f"{provider}: {event.name.replace('_', ' ')}"
+                send = context.session.send_progress_notification(*facts, str(context.request_id))
                 sends.append(asyncio.create_task(send))
 
-        asked, handle = str(given.pop("conversation", None) or "").encode("ascii", "replace").decode(), None
+        given, handle = dict(arguments or {}), None
+        asked = str(given.pop("conversation", None) or "").encode("ascii", "replace").decode()
         tool = self._tools.asearch if name == "web_search" else self._tools.aopen_page
         try:
             handle, run = self._begin(name, asked, context.request)
-            with listen(report):
+            with nullcontext() if token is None else listen(report):
                 output = await tool(given, run)
-            await asyncio.gather(*sends)
         except Exception as error:  # noqa: BLE001 - a bug is logged, and its text may quote a key
             output = Output.of_error(as_error(error, name[:50]), self._tools.output_format)
+        await asyncio.gather(*sends, return_exceptions=True)  # nothing may follow the result; the client may have gone
         facts = {**output.artifact, "text": output.content, "conversation": handle}
         texts = [output.content, *([] if asked or facts["status"] == "error" else [_BEGUN.format(handle)])]
-        return {
-            "content": [{"type": "text", "text": text} for text in texts],
-            "structuredContent": {name: facts[name] for name in _ANSWER["properties"] if facts.get(name) is not None},
-            "isError": facts["status"] == "error",
-        }
+        shown = {"content": [{"type": "text", "text": text} for text in texts], "isError": facts["status"] == "error"}
+        known = {name: facts[name] for name in _ANSWER["properties"] if facts.get(name) is not None}
+        return self._types.CallToolResult.model_validate({**shown, "structuredContent": known})
 
     def _begin(self, name: str, asked: str, request: Any) -> tuple[str, Run]:
         """Return the conversation of a call. It is signed: nobody can make one up, or continue another user's."""
@@ -117,5 +113,5 @@ class _Calls:
         handle = number + hmac.new(self._secret, f"{number} {user}".encode(), "sha256").hexdigest()[:16]
         if asked and not hmac.compare_digest(handle, asked):
             raise InvalidOption("conversation: not one that a result named; leave it out to begin another")
-        tenant = str(user) if any(user[1:]) else user[0]
-        return handle, Run(name=(*user, handle), conversation=(*user, handle), tenant=tenant)
+        run = (*user, handle)
+        return handle, Run(name=run, conversation=run, tenant=str(user) if any(user[1:]) else user[0])

@@ -1,12 +1,17 @@
 """``websearch mcp``: standard input and output, HTTP, and who may connect."""
 
 from __future__ import annotations
+import asyncio
+import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -16,6 +21,7 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 import uvicorn
 
+from tests.waiting import await_until
 from websearch_core._cli.app import app as program
 from websearch_core._cli.commands import mcp as command
 from websearch_core.mcp import make_server
@@ -23,6 +29,7 @@ from websearch_core.testing import FakeWeb
 from websearch_core.tools import WebTools
 
 TOKENS = {b"ann-0123456789abcdef": "ann", b"bob-0123456789abcdef": "bob"}
+SHARED = "0123456789abcdef"
 KELP = {"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "A brown alga."}
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -150,8 +157,10 @@ async def test_a_huge_body_is_refused(served):
         (["--http", "0.0.0.0:8000"], {}, "--certificate, or say --insecure"),
         (["--http", "0.0.0.0:8000", "--certificate", "c.pem"], {}, "WEB_SEARCH_MCP_TOKENS"),
         (["--http", "0.0.0.0:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdef"}, "--certificate"),
-        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:short"}, "at least 16 characters"),
-        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:"}, "at least 16 characters"),
+        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:short"}, "at least 16 ASCII characters"),
+        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:"}, "at least 16 ASCII characters"),
+        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdé"}, "16 ASCII characters"),
+        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": f"ann:{SHARED},bob:{SHARED}"}, "and one user"),
         (["--provider", "nonesuch"], {}, "nonesuch"),
     ],
 )
@@ -217,3 +226,59 @@ def test_a_signal_ends_the_server_while_it_waits_for_input(tmp_path):
         ask(id=1, method="initialize", params=HELLO)
         child.send_signal(signal.SIGTERM)
         assert child.wait(60) == 143
+
+
+def read_memory(child):
+    """The memory of a process, in MB."""
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{child.pid}/status").read_text("ascii"))[1]) / 1024
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_server(tmp_path):
+    child, ask = start(tmp_path)
+    with child:
+        ask(id=1, method="initialize", params=HELLO)
+        ask(method="notifications/initialized")
+        before = read_memory(child)
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "nonesuch", "arguments": {}}}
+        line = json.dumps(call).encode() + b"\n"
+        os.set_blocking(child.stdin.fileno(), False)
+        sent, last = 0, time.monotonic()
+        while time.monotonic() - last < 2:  # it has read nothing for so long
+            assert sent < 100_000_000
+            with contextlib.suppress(BlockingIOError):
+                sent += os.write(child.stdin.fileno(), line * 16)
+                last = time.monotonic()
+            time.sleep(0.005)
+        assert sent // len(line) < 5_000
+        assert read_memory(child) - before < 100
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(60) == 143
+        with contextlib.suppress(BrokenPipeError):
+            child.stdin.close()
+
+
+async def test_clients_that_stop_reading_hold_up_nobody_and_end_with_the_server(served):
+    ann, _ = TOKENS
+    stuck, never = [], asyncio.Event()
+
+    async def stop_reading(scope, receive, send):
+        async def blocked(message):
+            stuck.append(message["type"])
+            await never.wait()
+
+        await served["app"](scope, receive, blocked)
+
+    async with (
+        connect(served, TOKENS) as client,
+        httpx.AsyncClient(transport=httpx.ASGITransport(app=stop_reading), base_url="http://localhost:8000") as other,
+    ):
+        login = {"Authorization": f"Bearer {ann.decode()}"}
+        tasks = [asyncio.create_task(post(other, "initialize", HELLO, **login)) for _ in range(20)]
+        await await_until(lambda: len(stuck) == 20)
+        found, _ = await call(client, ann, {"query": "kelp"})
+        assert not any(task.done() for task in tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    assert not found["isError"]

@@ -19,20 +19,16 @@ _TOKENS = "WEB_SEARCH_MCP_TOKENS"
 _LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
 _NAME = declare("NAME", "As in search", "--provider -p", complete=complete_provider)
 _OPENS = declare("[any|seen|seen+links]", "Which pages may be opened; seen: those of a search")
-_HTTP = declare("HOST:PORT", "Serve streamable HTTP here, such as 127.0.0.1:8000; otherwise stdio")
-_HOSTNAME = declare("NAME", "Another name by which clients call HOST; repeatable")
-_CERTIFICATE = declare("FILE", "PEM file with the certificate for HTTPS and its key")
-_INSECURE = typer.Option("--insecure", help="Let other machines connect without tokens or HTTPS")
 
 
 def mcp(
     *,
     provider: Annotated[str | None, _NAME] = None,
     provenance: Annotated[Literal["any", "seen", "seen+links"], _OPENS] = "any",
-    http: Annotated[str | None, _HTTP] = None,
-    hostname: Annotated[list[str] | None, _HOSTNAME] = None,
-    certificate: Annotated[str | None, _CERTIFICATE] = None,
-    insecure: Annotated[bool, _INSECURE] = False,
+    http: Annotated[str | None, declare("HOST:PORT", "Serve HTTP instead of stdio, at such as 127.0.0.1:8000")] = None,
+    hostname: Annotated[list[str] | None, declare("NAME", "Another name of HOST for clients; repeatable")] = None,
+    certificate: Annotated[str | None, declare("FILE", "PEM file with the certificate for HTTPS and its key")] = None,
+    insecure: Annotated[bool, typer.Option("--insecure", help="Let other machines in without tokens or HTTPS")] = False,
 ) -> None:
     """Serve both tools to hosts of MCP: Claude, VS Code, Cursor.
 
@@ -52,10 +48,10 @@ def mcp(
             host, _, port = http.rpartition(":")
             if not (host and port.isdecimal()):
                 raise ConfigurationError("--http: write HOST:PORT, such as 127.0.0.1:8000")
-            given = (one.strip().rpartition(":") for one in read_variable(_TOKENS).split(",") if one.strip())
-            tokens = {token.encode(): user for user, _, token in given}
-            if any(len(token) < 16 for token in tokens):
-                raise ConfigurationError(f"{_TOKENS}: a token has at least 16 characters")
+            given = [one.strip().rpartition(":") for one in read_variable(_TOKENS).split(",") if one.strip()]
+            tokens = {token.encode("utf-8", "replace"): user for user, _, token in given}
+            if len(tokens) < len(given) or any(len(token) < 16 or not token.isascii() for token in tokens):
+                raise ConfigurationError(f"{_TOKENS}: a token has at least 16 ASCII characters, and one user")
             if not (host in _LOOPBACK or insecure or (tokens and certificate)):
                 raise ConfigurationError(f"--http {host}: set {_TOKENS} and --certificate, or say --insecure")
             hosts = [form for name in (host, *_LOOPBACK, *(hostname or ())) for form in (name, f"{name}:*")]
@@ -67,11 +63,19 @@ async def _serve_stdio(server: Any) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
-    for number in (signal.SIGINT, signal.SIGTERM):  # nothing else ends the thread that waits for input
+    async def read() -> Any:
+        async for line in anyio.wrap_file(asked):
+            yield line
+            while len(asyncio.all_tasks()) > 1_000:  # noqa: ASYNC110 - the client does not read the answers
+                await asyncio.sleep(0.1)
+
+    for number in (signal.SIGINT, signal.SIGTERM):  # nothing else ends the threads that wait for the client
         signal.signal(number, lambda number, _: os._exit(128 + number))
+    asked = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
     wire = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    async with stdio_server(stdout=anyio.wrap_file(wire)) as streams:
+    async with stdio_server(read(), anyio.wrap_file(wire)) as streams:
         await server.run(*streams, server.create_initialization_options())
 
 
