@@ -66,11 +66,13 @@ def _without_empty_sections(passages: list[str]) -> list[str]:
 
 def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool]) -> list[bool]:
     """Return which blocks are neither content nor part of a menu, a button, or what belongs to no page."""
-    foreign = _find_foreign(outline)
+    in_menu, marks = TELLING_TAGS["nav"], {mark for mark in {*outline.marks} if _FOREIGN.search(mark.lower())}
+    each = enumerate(zip(outline.marks, outline.around, strict=True))
+    foreign = outline.holders(n for n, (mark, around) in each if mark in marks or around & in_menu)
     beside = [
         show
         and not keep
-        and not foreign[element]
+        and element not in foreign
         and not (outline.names[element] == "button" and not _DIGIT.search(text))
         for keep, show, element, text in zip(kept, shown, outline.block_elements, outline.block_texts, strict=True)
     ]
@@ -84,15 +86,6 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
             for n in menu:
                 beside[n] = False
     return beside
-
-
-def _find_foreign(outline: TextBlocks) -> bytearray:
-    """Return which elements belong to no page, or are in such an element."""
-    menu, marks = TELLING_TAGS["nav"], {mark for mark in {*outline.marks} if _FOREIGN.search(mark.lower())}
-    foreign = bytearray(len(outline.names))
-    for element, (mark, around) in enumerate(zip(outline.marks, outline.around, strict=True)):
-        foreign[element] = mark in marks or around & menu > 0 or foreign[outline.parents[element]]
-    return foreign
 
 
 def _group(outline: TextBlocks) -> list[int]:

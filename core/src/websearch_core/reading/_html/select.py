@@ -4,11 +4,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from .blocks import TextBlocks
 from .features import BlockFeatures, count_words
 from .model import ContentModel, load_model
 from .titles import agree, ends_with
@@ -219,7 +217,7 @@ def _find_second(outline: TextBlocks, kept: list[bool], title: str) -> tuple[int
 
     It is beside the one with the title of the page, as long as an article, and of the same class; 0 if there is none.
     """
-    holders = _inherit(outline, {n: n for n in range(1, len(outline.names)) if _is_article(outline, n)})
+    holders = outline.holders(n for n in range(1, len(outline.names)) if _is_article(outline, n))
     headlines: dict[int, tuple[str, str]] = {}
     lengths: defaultdict[int, int] = defaultdict(int)
     for text, element, keep in zip(outline.block_texts, outline.block_elements, kept, strict=True):
@@ -256,13 +254,4 @@ def _find_variants(outline: TextBlocks) -> dict[int, int]:
     for element, (attributes, mark) in enumerate(zip(outline.attributes, outline.marks, strict=True)):
         if (stated := next(filter(names.__contains__, attributes), "") if names else "") or mark in marks:
             groups[outline.parents[element], stated].append(element)
-    return _inherit(outline, {one: one for group in groups.values() if len(group) > 1 for one in group})
-
-
-def _inherit(outline: TextBlocks, stated: Mapping[int, int]) -> dict[int, int]:
-    """Return for each element in one of those *stated* the innermost of these."""
-    inside: dict[int, int] = {}
-    for element, parent in enumerate(outline.parents if stated else ()):
-        if holder := stated.get(element) or inside.get(parent):
-            inside[element] = holder
-    return inside
+    return outline.holders(one for group in groups.values() if len(group) > 1 for one in group)
