@@ -220,7 +220,7 @@ class _Walk:
                     node = following
                     continue
                 if (has_more and not MAY_HIDE.isdisjoint(attributes)) or name == "dialog" or inside >= _MUTED:
-                    look = _inline(attributes)
+                    look = judge_inline_style(attributes.get("style") or "")
                     hides = hiding(name, attributes, look)
                     if (
                         hides
@@ -405,11 +405,6 @@ def _beside(node: LexborNode, *, after: bool) -> LexborNode | None:
     while beside is not None and beside.is_empty_text_node:
         beside = beside.next if after else beside.prev
     return beside if beside is not None and beside.is_element_node else None
-
-
-def _inline(attributes: Mapping[str, str | None]) -> Look:
-    style = attributes.get("style")
-    return judge_inline_style(style) if style else PLAIN
 
 
 def _odd(text: str) -> Iterator[str]:

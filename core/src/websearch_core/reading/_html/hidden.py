@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from .css.look import UNSEEN, Look
+from .phrases import PHRASES
 
 MAY_HIDE = frozenset({"hidden", "aria-hidden", "style", "popover"})
 _NAMES_TARGETS = frozenset({"aria-controls", "data-target", "data-bs-target"})
@@ -29,19 +30,7 @@ _FOR_CALENDARS = re.compile(
     r"(?<![\w-])(?:addeventatc|addthisevent(?:-drop)?|atc_event|atcb|addtocalendar|add-to-calendar-button)(?![\w-])"
 )
 _HINTS = ("sr", "hidden", "reader", "invisible", "assistive", "atc", "addthis", "calendar")  # one is in all of these
-_SKIPS = re.compile(
-    r"(?:skip|jump|go)(?: straight| directly)?(?: to)?(?: the)?(?: main| page| primary| site)?"
-    r" ?(?:content|navigation(?: links?)?|menu|search|footer|header)"
-    r"|(?:direkt )?zu[mr] (?:haupt)?(?:inhalt|navigation|suche)(?: (?:springen|wechseln))?"
-    r"|(?:aller|passer) (?:directement )?au (?:contenu|menu)(?: principal)?"
-    r"|(?:saltar|ir)(?: directamente)? al? (?:contenido|menú)(?: principal)?"
-    r"|(?:vai|salta|passa) al contenuto(?: principale)?"
-    r"|(?:ir|pular|saltar) para o conteúdo(?: principal)?|(?:direct |ga |spring )?naar (?:de )?(?:hoofd)?inhoud"
-    r"|przejdź do (?:treści|menu)|hoppa till innehåll(?:et)?|gå til indhold|hopp til innhold|siirry sisältöön"
-    r"|перейти к (?:основному )?содержанию|本文へ(?:スキップ|移動)?|メインコンテンツ(?:へ|に)(?:スキップ|移動)"
-    r"|跳[至到转](?:主要)?内容|본문(?:으로)? 바로가기",
-    re.IGNORECASE,
-)
+_SKIPS = re.compile(PHRASES["skip links"], re.IGNORECASE)
 _MAX_SKIP_LENGTH = 60  # characters
 WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visible
 

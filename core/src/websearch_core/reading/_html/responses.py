@@ -13,39 +13,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.choices import Kind, Responses
 from .jsonld import types
+from .phrases import PHRASES
 
 if TYPE_CHECKING:
     from .blocks import TextBlocks
     from .metadata import Metadata
 
-_COMMENT_WORDS = (
-    r"(?:user|reader|post|article|blog|fb|page|entry)?[-_]?comments?|disqus[-_]thread|utterances|giscus"
-    r"|kommentare?|commentaires?|comentarios?|commenti|reacties|komentarze|kommentarer"
-)
-_REVIEW_WORDS = (
-    r"(?:customer|user|product|buyer|item|guest|top)?[-_]?reviews?|yotpo|bazaarvoice|jdgm|okendo|stamped|trustpilot|loox"
-    r"|(?:kunden)?bewertungen|rezensionen|avis[-_]clients?|opiniones|recensioni|reseñas"
-)
 _PREFIX = r"(?<![\w-])(?:js[-_]|[cmo][-_]|the[-_])?"
 _PARTS = (
     r"(?:[-_]+(?:list|section|thread|area|wrapper|content|container|body|block|box|feed|tab|widget|root|item|main))*"
 )
-_COMMENTS = re.compile(rf"{_PREFIX}(?:{_COMMENT_WORDS}){_PARTS}(?![\w-])")
-_REVIEWS = re.compile(rf"{_PREFIX}(?:{_REVIEW_WORDS}){_PARTS}(?![\w-])")
+_COMMENTS = re.compile(rf"{_PREFIX}(?:{PHRASES['classes of comments']}){_PARTS}(?![\w-])")
+_REVIEWS = re.compile(rf"{_PREFIX}(?:{PHRASES['classes of reviews']}){_PARTS}(?![\w-])")
 _MAX_HEADING_LENGTH = 60  # characters
 _COUNT = r"[\s(\[:]*+(?:\d[\d.,\s]*+k?)?[\s)\]]*+"
-_COMMENTS_HEADING = re.compile(
-    rf"{_COUNT}(?:(?:reader|user|readers'|leave)?\s*comments?(?: section)?|(?:leser)?kommentare?|commentaires?"
-    r"|coment[aá]rios?|commenti|reacties|komentarze|kommentarer|комментари[ийев]+|评论|留言|コメント|댓글)"
-    rf"{_COUNT}",
-    re.IGNORECASE,
-)
-_REVIEWS_HEADING = re.compile(
-    rf"{_COUNT}(?:(?:customer|user|product|buyer|top)?\s*reviews?(?: (?:&|and) ratings?)?|ratings? (?:&|and) reviews?"
-    r"|(?:kunden)?bewertungen|(?:kunden)?rezensionen|avis(?: clients?)?|opiniones(?: de (?:los )?clientes)?|recensioni"
-    rf"|avaliações|отзывы|评价|レビュー|カスタマーレビュー|리뷰){_COUNT}",
-    re.IGNORECASE,
-)
+_COMMENTS_HEADING = re.compile(rf"{_COUNT}(?:{PHRASES['headings of comments']}){_COUNT}", re.IGNORECASE)
+_REVIEWS_HEADING = re.compile(rf"{_COUNT}(?:{PHRASES['headings of reviews']}){_COUNT}", re.IGNORECASE)
 # Parts of the words above, for a quick check.
 _COMMENT_HINTS = ("omment", "isqus", "reacties", "komentar", "comentario", "utterances", "giscus")
 _REVIEW_HINTS = (

@@ -56,7 +56,7 @@ PLAIN = Look()
 
 def judge_inline_style(text: str) -> Look:
     """Judge a ``style`` attribute."""
-    if _HARMLESS.fullmatch(text):
+    if not text or _HARMLESS.fullmatch(text):
         return PLAIN
     return _judge_cached(text) if len(text) <= _MAX_CACHED_LENGTH else _judge(text)
 
