@@ -7,9 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..._text.dates import parse_date
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
 from .css.look import PLAIN, Look, judge_inline_style
@@ -47,6 +48,8 @@ _NAMES: dict[int, str] = {}
 _MIN_LENGTH = 200  # characters: a page with less visible text may be written for readers without scripts
 # Characters: hidden text this long, and longer than all visible text, is taken for what scripts will show.
 _MIN_SHOWN_LATER = 1_000
+_EPOCH_LENGTHS = (10, 13)  # digits of seconds and milliseconds, since 2001
+_TIMED = re.compile(r"(?<![a-z])(?:date|(?:date)?time(?:ago|stamp)?|livestamp|epoch)(?![a-z])", re.IGNORECASE)
 # Of templates.
 _PLACE = re.compile(r"\{\{[^{}]{0,200}\}\}")  # as in Vue, Angular and Handlebars
 # Attributes by which templates say what scripts are to do: ``v-for``, ``ng-repeat``, ``x-text``, ``:key``, ``*ngif``.
@@ -106,14 +109,13 @@ class TextBlocks:
         some.block_linked = [self.block_linked[block] for block in blocks]
         return some
 
-    def holders(self, some: Iterable[int]) -> dict[int, int]:
-        """Return for each element in one of *some* elements the innermost of these, which may be itself."""
-        holding, found = frozenset(some), dict[int, int]()
-        for element, parent in enumerate(self.parents if holding else ()):
-            if element in holding:
-                found[element] = element
-            elif parent in found:
-                found[element] = found[parent]
+    def holders(self, some: Iterable[int]) -> list[int]:
+        """Return for each element the innermost of *some* that it is, or is in; 0, the body, if there is none."""
+        holding, found = frozenset(some), [0]
+        if not holding:
+            return found * len(self.names)
+        for element, parent in enumerate(islice(self.parents, 1, None), start=1):
+            found.append(element if element in holding else found[parent])
         return found
 
     def links(self) -> Iterator[str]:
@@ -348,13 +350,16 @@ class _Walk:
     def finish(self) -> TextBlocks:
         """Complete the texts of the blocks, without invisible characters."""
         o = self.outline
+        _write_days(o)
         text = self._join()
-        if not all(map(is_clean, _odd(text))):
+        odd = [*_odd(text)]
+        if not all(map(is_clean, odd)):
             cleaned = [strip_invisible(text) for text in o.run_texts]
             o.run_texts = [text for text, _ in cleaned]
             o.invisible += sum(count for _, count in cleaned)
             text = self._join()
-        if any(map(GLYPHS.search, _odd(text))):
+            odd = [*_odd(text)]
+        if any(map(GLYPHS.search, odd)):
             o.run_texts = [GLYPHS.sub("", text) for text in o.run_texts]
             text = self._join()
         if self._opens and not self._page.rendered and ("{{" in text or "[/" in text):
@@ -371,6 +376,17 @@ class _Walk:
         return "".join(chain.from_iterable(zip(self._joints, self.outline.run_texts, strict=True)))
 
 
+def _write_days(outline: TextBlocks) -> None:
+    """Write seconds or milliseconds since 1970, of which scripts make dates, as the day, where a mark says time."""
+    for run, text in enumerate(outline.run_texts):
+        if len(text) in _EPOCH_LENGTHS and text.isdecimal() and (day := parse_date(text)):
+            element = outline.run_elements[run]
+            around = (element, max(outline.parents[element], 0))
+            marks = (" ".join((outline.names[n], outline.marks[n], *outline.attributes[n])) for n in around)
+            if any(map(_TIMED.search, marks)):
+                outline.run_texts[run] = day.date().isoformat()
+
+
 def _remove_templates(outline: TextBlocks) -> int:
     """Remove places that scripts would fill, and shortcodes, from texts outside of code; return how many places.
 
@@ -379,7 +395,7 @@ def _remove_templates(outline: TextBlocks) -> int:
     """
     names, texts, elements = outline.names, outline.run_texts, outline.run_elements
     in_code = outline.holders(n for n, name in enumerate(names) if name in _CODES)
-    runs = [n for n, text in enumerate(texts) if ("{{" in text or "[" in text) and elements[n] not in in_code]
+    runs = [n for n, text in enumerate(texts) if ("{{" in text or "[" in text) and not in_code[elements[n]]]
     said = {n for n, element in enumerate(outline.block_elements) if names[element] in _LISTING}
     for block, text in zip(outline.run_blocks, texts, strict=True):
         if _WORD.search(_PLACE.sub("", text) if "{{" in text else text):
@@ -388,7 +404,7 @@ def _remove_templates(outline: TextBlocks) -> int:
     unfilled = 0
     for run in runs:
         bare, count = _PLACE.subn("", texts[run])
-        if count and (outline.run_blocks[run] not in said or elements[run] in directed):
+        if count and (outline.run_blocks[run] not in said or directed[elements[run]]):
             texts[run] = bare
             unfilled += count
     written = "\n".join(texts[run] for run in runs)

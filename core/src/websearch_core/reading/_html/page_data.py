@@ -290,8 +290,8 @@ def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
     """Return the URL of the next page of a list."""
     if following := absolute(facts.next_url, base):
         return following
-    for name, attributes in zip(blocks.names, blocks.attributes, strict=True):
-        href = attributes.get("href") if name == "a" else None
+    for attributes in (own for name, own in zip(blocks.names, blocks.attributes, strict=True) if name == "a"):
+        href = attributes.get("href")
         marks = (attributes.get(key) or "" for key in ("rel", "class", "aria-label", "title"))
         if href and not href.startswith("#") and any(map(_NEXT.search, marks)):
             return absolute(href, base)

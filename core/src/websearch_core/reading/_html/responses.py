@@ -114,7 +114,7 @@ def _find(outline: TextBlocks, form: _Form) -> list[bool]:
     }
     begun -= {element for element in begun if outline.names[element] in _FRAMES} | _around_titles(outline)
     inside = outline.holders(begun)
-    found = [element in inside for element in outline.block_elements]
+    found = [inside[element] > 0 for element in outline.block_elements]
     _add_below_headings(outline, found, form.heading)
     return found
 

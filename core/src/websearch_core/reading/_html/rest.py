@@ -6,7 +6,7 @@ What stands together stays together: a passage has all the text of the largest e
 from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from .blocks import TELLING_TAGS
@@ -72,7 +72,7 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
     beside = [
         show
         and not keep
-        and element not in foreign
+        and not foreign[element]
         and not (outline.names[element] == "button" and not _DIGIT.search(text))
         for keep, show, element, text in zip(kept, shown, outline.block_elements, outline.block_texts, strict=True)
     ]
@@ -90,15 +90,14 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
 
 def _group(outline: TextBlocks) -> list[int]:
     """Return for each block the largest element around it that has little text."""
-    sizes = [0] * len(outline.names)
+    sizes, parents = [0] * len(outline.names), outline.parents
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
         sizes[element] += min(len(text), _MAX_CONTEXT) + 1
     for element in range(len(sizes) - 1, 0, -1):
-        sizes[outline.parents[element]] += sizes[element]
-    tops = [0] * len(sizes)
-    for element, parent in enumerate(outline.parents):
-        is_inner = parent >= 0 and sizes[parent] <= _MAX_LENGTH
-        tops[element] = tops[parent] if is_inner else element
+        sizes[parents[element]] += sizes[element]
+    tops = [0]
+    for element, parent in enumerate(islice(parents, 1, None), start=1):
+        tops.append(tops[parent] if sizes[parent] <= _MAX_LENGTH else element)
     return [tops[element] for element in outline.block_elements]
 
 
