@@ -43,7 +43,7 @@ OTHERS = {
     "test_look": "reading/_html/css/colours reading/_html/css/syntax",
     "test_lookup": "_net/system",
     "test_media": "_text/media_types reading/_formats reading/_sniff",
-    "test_metadata": "reading/_html/byline reading/_html/titles",
+    "test_metadata": "reading/_html/byline reading/_html/phrases reading/_html/titles",
     "test_page": "reading/_html/formula",
     "test_page_data": "models/_data",
     "test_pdf": "reading/_documents/filters",

@@ -63,12 +63,21 @@ def test_a_new_index_is_for_its_owner_only_and_an_old_one_stays_as_it_is(tmp_pat
         ("Ｐｙｔｈｏｎ", "python"),
         ("Ελλάδα", "ελλαδα"),
         ("مُحَمَّد", "محمد"),
+        ("جامعة", "الجامعة"),
+        ("جامعة", "وبالجامعة"),
+        ("للجامعة", "جامعه"),
+        ("مصطفى", "مصطفي"),
         ("キー", "ｷｰ"),
         ("한국어", "한국어"),
     ],
 )
 def test_spellings_of_a_word_have_the_same_form(one, other):
     assert index_text(one) == index_text(other) != ""
+
+
+@pytest.mark.parametrize("word", ["والد", "بالغ", "ألم"])
+def test_what_only_begins_like_an_arabic_article_stays(word):
+    assert len(index_text(word)) == len(word)
 
 
 def test_numbers_and_identifiers_are_kept_whole():

@@ -1,12 +1,14 @@
 """Split text into search terms, in the same way for the index and for queries.
 
 A word is folded (case, accents, width, Arabic and Hebrew points) and cut to six letters, which works for most languages
-as a stemmer does for one: "configure", "configured" and "configuration" become the same term. Scripts without spaces,
-and Korean, whose particles are attached to the words, are split into overlapping pairs of characters.
+as a stemmer does for one: "configure", "configured" and "configuration" become the same term. An Arabic word loses its
+article, as in light stemmers (Larkey et al., SIGIR 2002). Scripts without spaces, and Korean, whose particles are
+attached to the words, are split into overlapping pairs of characters.
 
 Measured on XQuAD as the mean reciprocal rank of the paragraph that answers a question. Whole words compared with words
 cut to six letters: English .951 -> .957, German .897 -> .930, Russian .852 -> .932, Turkish .876 -> .929. SQLite's own
-tokenizer compared with pairs: Chinese .199 -> .955, Thai .230 -> .911.
+tokenizer compared with pairs: Chinese .199 -> .955, Thai .230 -> .911. Without the article, Arabic excerpts of a tenth
+of a page have 94.9 % of the answers instead of 92.5 %.
 """
 
 from __future__ import annotations
@@ -33,6 +35,9 @@ _ASCII = re.compile(r"[A-Za-z0-9]+")
 _NOT_LETTERS = re.compile(rf"[^\w{_PAIRED}{MARKS}]|_")
 _APOSTROPHES = "\u02bb\u02bc"  # letters to Unicode, written by some where others write a quotation mark
 _WORD = re.compile(rf"(?P<unspaced>[{_PAIRED}]+)|(?:(?![{_PAIRED}{_APOSTROPHES}])[^\W_]|[{MARKS}])+")
+# The Arabic article, and what is written in one word with it: "and the", "with the"; then letters with two spellings.
+_ARTICLE = re.compile("\\A[\u0648\u0641]?(?:[\u0628\u0643]?\u0627\u0644|\u0644\u0644)(?=..)")
+_SPELLINGS = str.maketrans("\u0629\u0649", "\u0647\u064a")
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")  # also points, and the Arabic tatweel
 
 
@@ -92,6 +97,8 @@ def query_terms(text: str) -> list[str]:
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
     form = _fold(word)
+    if "\u0621" <= form[:1] <= "\u064a":
+        form = _ARTICLE.sub("", form.translate(_SPELLINGS))
     return form if any(map(str.isdigit, form)) else form[:_STEM_LENGTH]  # numbers and identifiers have no endings
 
 

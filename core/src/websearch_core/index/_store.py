@@ -38,7 +38,7 @@ from ..errors import (
 from ..models import Page, SearchQuery
 from ..provider._results import in_domains
 
-_STAMP = 0x77736978, 3  # in the header of the file: "wsix", and the version of the tables and of the words in them
+_STAMP = 0x77736978, 4  # in the header of the file: "wsix", and the version of the tables and of the words in them
 _SCHEMA = (
     "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT UNIQUE, published REAL, language TEXT, page TEXT)",
     # Contentless: it stores only where each word is. 'ascii' splits at the spaces that `index_text` writes.

@@ -70,3 +70,18 @@ def test_a_page_with_text_says_how_many_places_are_left_out() -> None:
     assert all(paragraph in page.content for paragraph in STORY)
     assert "{{" not in page.content
     assert "1 place that only scripts fill left out" in page.notes
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ('<p>Ada, <a class="post-time" href="/p/1">1716383392</a></p>', "Ada, 2024-05-22"),
+        ("<p><time>1716383392000</time></p>", "2024-05-22"),
+        ('<p><span data-livestamp="1716383392"><b>1716383392</b></span></p>', "2024-05-22"),
+        ('<p><a href="/isbn/1449355730">1449355730</a></p>', "1449355730"),
+        ('<p class="times">1716383392</p>', "1716383392"),
+        ("<p><time>0123456789</time></p>", "0123456789"),
+    ],
+)
+def test_seconds_that_scripts_make_a_date_of_are_written_as_the_day(html: str, text: str) -> None:
+    assert texts(html) == [text]

@@ -18,7 +18,7 @@ from ..._text.invisible import one_line
 from ..._text.markup import strip_markup
 from ..._text.quantity import quantity
 from ...models import Page
-from .._html.css.look import PLAIN, judge_inline_style
+from .._html.css.look import judge_inline_style
 from .._html.hidden import MAY_HIDE, hiding
 from .._links import MAX_LINKS, absolute
 from .._markdown.fences import outside_fences
@@ -292,8 +292,7 @@ def _hides(name: str, source: str) -> bool:
     attributes = {one[1].lower(): unescape(one[2] or one[3] or one[4] or "") for one in found}
     if name in _VOID or (name != "dialog" and MAY_HIDE.isdisjoint(attributes)):
         return False
-    style = attributes.get("style")
-    return hiding(name, attributes, judge_inline_style(style) if style else PLAIN) > 0
+    return hiding(name, attributes, judge_inline_style(attributes.get("style") or "")) > 0
 
 
 def _find_ends(text: str) -> dict[int, int]:

@@ -23,6 +23,7 @@ from ...errors import UnsupportedContent
 from ...models import Page
 from .._links import MAX_LINKS, absolute
 from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, PDF, TITLE_LENGTH, Document, language_of, make_page
+from .columns import Shown, find_parts
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -79,6 +80,7 @@ _GLUED = 0.15  # share of letters in such words, where words seem to run togethe
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffff\U00020000-\U0003ffff]+")  # scripts
 _GLUED_SAMPLE = 200_000  # characters
 _MAX_PICTURES = 20  # of a page
+_MAX_SHOWN, _MAX_PARTS = 20_000, 16  # of a page: one with more is read in the order of the file
 _MIN_SIDE = 50  # pixels of an image that may have text
 _MAX_PICTURES_SIZE = 2**25  # bytes of the images of all pages
 
@@ -168,7 +170,22 @@ def _read(reader: PdfReader, count: int, document: Document, budget: Budget, unt
 
 
 def _extract(page: PageObject) -> tuple[str, set[str]]:
-    """Return the text of a page, and those of its lines that are near its top or bottom edge.
+    """Return the text of a page, and those of its lines that are near its top or bottom edge."""
+    from pypdf.errors import LimitReachedError
+
+    shown: list[Shown] = []
+    found = _extract_part(page, shown, None)
+    box = page.mediabox if "/MediaBox" in page else _LETTER
+    parts = find_parts(shown, float(box[0] + box[2]) / 2) if len(shown) < _MAX_SHOWN else []
+    if 1 < len(parts) < _MAX_PARTS:
+        with suppress(LimitReachedError):  # which counts the fonts of each part: the page as it was read stands
+            texts, edges = zip(*(_extract_part(page, [], part) for part in parts), strict=True)
+            return "\n".join(texts), set().union(*edges)
+    return found
+
+
+def _extract_part(page: PageObject, shown: list[Shown], part: set[int] | None) -> tuple[str, set[str]]:
+    """Do so for a *part* of what operators show, or for everything; add to *shown* what that is.
 
     What is printed twice in the same place, to look bold, is read once.
     """
@@ -180,20 +197,25 @@ def _extract(page: PageObject) -> tuple[str, set[str]]:
     lines: list[tuple[str, float]] = [("", low)]
     shows = 0  # since the last operator that sets a position
     kept: Any = None
+    points = 1.0
 
     def before(operator: bytes, operands: Any, cm: Any, tm: Any) -> None:
-        nonlocal shows, kept
+        nonlocal shows, kept, points
         if operator not in _SHOW:
             shows *= operator not in _MOVE
+            points = float(operands[1]) if operator == b"Tf" else points
             return
         shows += 1
         x, y = _place(cm, tm)
-        shown = operands[-1]
-        text = "".join(map(_as_text, shown)) if isinstance(shown, list) else _as_text(shown)
+        what = operands[-1]
+        text = "".join(map(_as_text, what)) if isinstance(what, list) else _as_text(what)
+        height = points * abs(tm[0] * cm[0])
+        shown.append(Shown(x, y, height, len(text) * height))
         places = printed.setdefault((text, shows), [])
         size = step if len(text) > 2 else step / 4  # narrow letters can be this close
-        if any(abs(x - x2) < size and abs(y - y2) < size for x2, y2 in places[-_MAX_PLACES:]):
-            kept, operands[-1] = shown, type(shown)()
+        is_double = any(abs(x - x2) < size and abs(y - y2) < size for x2, y2 in places[-_MAX_PLACES:])
+        if is_double or (part is not None and len(shown) - 1 not in part):
+            kept, operands[-1] = what, type(what)()
         places.append((x, y))
 
     def after(_operator: bytes, operands: Any, _cm: Any, _tm: Any) -> None:

@@ -14,7 +14,7 @@ from ..._text.quantity import quantity
 from ..._text.terms import fold
 from ...errors import InvalidOption
 from ...models import Page
-from .._markdown.fences import find_fences
+from .._markdown.fences import find_fences, span_at
 from .compose import Composer, quote
 from .pieces import Span
 from .window import LINK, beyond
@@ -209,7 +209,6 @@ def _syntax(text: str, offset: int) -> list[tuple[int, int]]:
     hidden: list[tuple[int, int]] = []
     code = find_fences(text)
     for link in LINK.finditer(text, offset):
-        if (n := bisect_right(code, (link.start(), len(text)))) and link.start() < code[n - 1][1]:
-            continue
-        hidden += [(link.start(), link.start() + 1), (text.rindex("](", *link.span()), link.end())]
+        if span_at(code, link.start()) is None:
+            hidden += [(link.start(), link.start() + 1), (text.rindex("](", *link.span()), link.end())]
     return hidden

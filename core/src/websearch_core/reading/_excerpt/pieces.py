@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..._text.money import AMOUNT
 from ..._text.sentences import SENTENCE_END
-from .._markdown.fences import find_fences
+from .._markdown.fences import find_fences, span_at
 from .window import LINK
 
 _MAX_LENGTH = 600  # characters of a sentence; a longer one is divided between words
@@ -177,7 +176,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     links = [link.span() for link in LINK.finditer(text, start, end)]
     position = start
     for after in ends:
-        if after < end and _around(links, after) is None:
+        if after < end and span_at(links, after, within=True) is None:
             yield from _divided(text, position, after, links)
             position = after
     yield from _divided(text, position, end, links)
@@ -188,19 +187,13 @@ def _divided(text: str, start: int, end: int, links: Sequence[tuple[int, int]] =
     while end - start > _MAX_LENGTH:
         middle, limit = start + _MAX_LENGTH // 2, start + _MAX_LENGTH
         cut = max(text.rfind(" ", middle, limit), text.rfind("\n", middle, limit)) + 1 or limit
-        if link := _around(links, cut):
+        if link := span_at(links, cut, within=True):
             cut = link[0] if link[0] > start else link[1]
         if cut >= end:
             break
         yield start, cut
         start = cut
     yield start, end
-
-
-def _around(links: Sequence[tuple[int, int]], place: int) -> tuple[int, int] | None:
-    """Return the link that contains *place*."""
-    n = bisect_left(links, (place, 0)) - 1
-    return links[n] if n >= 0 and place < links[n][1] else None
 
 
 def _past_blank(text: str, position: int, stop: int | None = None) -> int:

@@ -17,7 +17,7 @@ from ...errors import InvalidOption
 from ...models import Page, Passage
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._links import Links
-from .._markdown.fences import find_fences
+from .._markdown.fences import find_fences, span_at
 from .._markdown.sanitizer import is_safe, opening_of, sanitize
 from .compose import OUTSIDE, join_rest
 from .find import Folded, by_phrase
@@ -246,13 +246,11 @@ def _plain(part: str) -> str:
 def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[tuple[int, Passage]]:
     """Return the sections of *text* with their levels: at most *most*, so maybe without the lower levels."""
     fences = find_fences(text)
-    found: list[tuple[int, int, str]] = []
-    at = 0
-    for heading in _HEADING.finditer(text):
-        while at < len(fences) and fences[at][1] <= heading.start():
-            at += 1
-        if (at == len(fences) or heading.start() < fences[at][0]) and (title := plain_title(heading[2])):
-            found.append((len(heading[1]), heading.start(), title))
+    found = [
+        (len(heading[1]), heading.start(), title)
+        for heading in _HEADING.finditer(text)
+        if span_at(fences, heading.start()) is None and (title := plain_title(heading[2]))
+    ]
     totals = [*accumulate(sum(level == one for level, _, _ in found) for one in range(1, _LEVELS + 1))]
     deepest = max((level for level, total in enumerate(totals, 1) if total <= most), default=1)
     sections: list[tuple[int, Passage]] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import InvalidOption
 from ...models import Page
-from .._markdown.fences import find_fences
+from .._markdown.fences import find_fences, span_at
 
 _LAST_PART = 3  # give up at most a third of the window for a better place to cut
 _MAX_LINK_LENGTH = 4_000  # characters
@@ -54,10 +54,9 @@ def _end(text: str, start: int, limit: int) -> int:
     if limit >= len(text):
         return len(text)
     code = find_fences(text, limit)
-    begin = next((begin for begin, end in code if begin < limit < end), None)
-    if begin is not None:
-        if begin > start:
-            return begin
+    if inside := span_at(code, limit, within=True):
+        if inside[0] > start:
+            return inside[0]
         return text.rfind("\n", start, limit) + 1 or limit  # the fence is longer than the window
     earliest = limit - (limit - start) // _LAST_PART
     for boundary in ("\n\n", "\n"):
@@ -78,8 +77,7 @@ def _last(text: str, boundary: str, earliest: int, limit: int, code: Sequence[tu
     place = limit
     while (found := text.rfind(boundary, earliest, place)) >= 0:
         cut = found + len(boundary)
-        around = next((begin for begin, end in code if begin < cut < end), None)
-        if around is None:
+        if (inside := span_at(code, cut, within=True)) is None:
             return cut
-        place = around
+        place = inside[0]
     return None

@@ -4,27 +4,18 @@ This is the only walk over the parser's nodes; all later steps use its result. S
 """
 
 from __future__ import annotations
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..._text.dates import parse_date
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, read_formula
-from .hidden import (
-    MAY_HIDE,
-    MAY_OPEN,
-    WHOLE,
-    Openers,
-    hiding,
-    is_for_calendars,
-    may_be_unseen,
-    remove_templates,
-    skips,
-    stays_hidden,
-)
+from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, is_for_calendars, may_be_unseen, skips, stays_hidden
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -57,6 +48,18 @@ _NAMES: dict[int, str] = {}
 _MIN_LENGTH = 200  # characters: a page with less visible text may be written for readers without scripts
 # Characters: hidden text this long, and longer than all visible text, is taken for what scripts will show.
 _MIN_SHOWN_LATER = 1_000
+_EPOCH_LENGTHS = (10, 13)  # digits of seconds and milliseconds, since 2001
+_TIMED = re.compile(r"(?<![a-z])(?:date|(?:date)?time(?:ago|stamp)?|livestamp|epoch)(?![a-z])", re.IGNORECASE)
+# Of templates.
+_PLACE = re.compile(r"\{\{[^{}]{0,200}\}\}")  # as in Vue, Angular and Handlebars
+# Attributes by which templates say what scripts are to do: ``v-for``, ``ng-repeat``, ``x-text``, ``:key``, ``*ngif``.
+_DIRECTIVE = re.compile(r"(?:v|ng|data-ng|x|wire)-[a-z]|data-bind$|[:@*#\[(][a-z]")
+_CODES = frozenset({"pre", "code", "kbd", "samp", "tt", "var"})
+_LISTING = frozenset({"td", "th", "dt", "dd", "li"})  # where a manual lists what may be written in a template
+_WORD = re.compile(r"\w")
+_CLOSING = re.compile(r"\[/([a-z]{2,20})_[a-z0-9_]{1,60}\]")
+_SHORTCODE = re.compile(r"\[/?([a-z]{2,20})_[a-z0-9_]{1,60}(?:\s[^\[\]]*+)?\]")
+_MIN_SHORTCODES = 4  # of a page: fewer may be mentioned in its text
 
 
 class TextBlocks:
@@ -105,6 +108,15 @@ class TextBlocks:
         some.block_texts = [self.block_texts[block] for block in blocks]
         some.block_linked = [self.block_linked[block] for block in blocks]
         return some
+
+    def holders(self, some: Iterable[int]) -> list[int]:
+        """Return for each element the innermost of *some* that it is, or is in; 0, the body, if there is none."""
+        holding, found = frozenset(some), [0]
+        if not holding:
+            return found * len(self.names)
+        for element, parent in enumerate(islice(self.parents, 1, None), start=1):
+            found.append(element if element in holding else found[parent])
+        return found
 
     def links(self) -> Iterator[str]:
         """Yield the targets of the links, as written in the page."""
@@ -210,7 +222,7 @@ class _Walk:
                     node = following
                     continue
                 if (has_more and not MAY_HIDE.isdisjoint(attributes)) or name == "dialog" or inside >= _MUTED:
-                    look = _inline(attributes)
+                    look = judge_inline_style(attributes.get("style") or "")
                     hides = hiding(name, attributes, look)
                     if (
                         hides
@@ -310,17 +322,13 @@ class _Walk:
         """Return whether a ``<noscript>`` has the text that a script writes or takes from a template."""
         if not self._opens or self._page.rendered or len(noscript.text_lexbor() or "") < _MIN_LENGTH:
             return False
-        if any("articleBody" in (attributes.get("itemprop") or "") for attributes in self._around(here)):
-            return True
-        before = _beside(noscript, after=False)
-        return before is not None and _name(before) == "script" and "template" in (before.attributes.get("type") or "")
-
-    def _around(self, here: int) -> Iterator[Mapping[str, str | None]]:
-        """Yield the attributes of element number *here* and of those around it."""
         o = self.outline
         while here > 0:
-            yield o.attributes[here]
+            if "articleBody" in (o.attributes[here].get("itemprop") or ""):
+                return True
             here = o.parents[here]
+        before = _beside(noscript, after=False)
+        return before is not None and _name(before) == "script" and "template" in (before.attributes.get("type") or "")
 
     def shown_by_scripts(self) -> frozenset[int]:
         """Return the hidden elements with more text than is visible, because scripts will show them.
@@ -342,17 +350,20 @@ class _Walk:
     def finish(self) -> TextBlocks:
         """Complete the texts of the blocks, without invisible characters."""
         o = self.outline
+        _write_days(o)
         text = self._join()
-        if not all(map(is_clean, _odd(text))):
+        odd = [*_odd(text)]
+        if not all(map(is_clean, odd)):
             cleaned = [strip_invisible(text) for text in o.run_texts]
             o.run_texts = [text for text, _ in cleaned]
             o.invisible += sum(count for _, count in cleaned)
             text = self._join()
-        if any(map(GLYPHS.search, _odd(text))):
+            odd = [*_odd(text)]
+        if any(map(GLYPHS.search, odd)):
             o.run_texts = [GLYPHS.sub("", text) for text in o.run_texts]
             text = self._join()
         if self._opens and not self._page.rendered and ("{{" in text or "[/" in text):
-            o.unfilled = remove_templates(o)
+            o.unfilled = _remove_templates(o)
             text = self._join()
         blocks = text.split(_END)[1:]
         del text  # it may be large
@@ -365,17 +376,51 @@ class _Walk:
         return "".join(chain.from_iterable(zip(self._joints, self.outline.run_texts, strict=True)))
 
 
+def _write_days(outline: TextBlocks) -> None:
+    """Write seconds or milliseconds since 1970, of which scripts make dates, as the day, where a mark says time."""
+    for run, text in enumerate(outline.run_texts):
+        if len(text) in _EPOCH_LENGTHS and text.isdecimal() and (day := parse_date(text)):
+            element = outline.run_elements[run]
+            around = (element, max(outline.parents[element], 0))
+            marks = (" ".join((outline.names[n], outline.marks[n], *outline.attributes[n])) for n in around)
+            if any(map(_TIMED.search, marks)):
+                outline.run_texts[run] = day.date().isoformat()
+
+
+def _remove_templates(outline: TextBlocks) -> int:
+    """Remove places that scripts would fill, and shortcodes, from texts outside of code; return how many places.
+
+    A place counts where its block says nothing else, or where an element around it has a directive, as in
+    ``<li v-for="item in items">``. Shortcodes count where the page closes some of their family: ``[/vc_row]``.
+    """
+    names, texts, elements = outline.names, outline.run_texts, outline.run_elements
+    in_code = outline.holders(n for n, name in enumerate(names) if name in _CODES)
+    runs = [n for n, text in enumerate(texts) if ("{{" in text or "[" in text) and not in_code[elements[n]]]
+    said = {n for n, element in enumerate(outline.block_elements) if names[element] in _LISTING}
+    for block, text in zip(outline.run_blocks, texts, strict=True):
+        if _WORD.search(_PLACE.sub("", text) if "{{" in text else text):
+            said.add(block)
+    directed = outline.holders(n for n, own in enumerate(outline.attributes) if any(map(_DIRECTIVE.match, own)))
+    unfilled = 0
+    for run in runs:
+        bare, count = _PLACE.subn("", texts[run])
+        if count and (outline.run_blocks[run] not in said or directed[elements[run]]):
+            texts[run] = bare
+            unfilled += count
+    written = "\n".join(texts[run] for run in runs)
+    families = set(_CLOSING.findall(written))
+    if families and sum(found[1] in families for found in _SHORTCODE.finditer(written)) >= _MIN_SHORTCODES:
+        for run in runs:
+            texts[run] = _SHORTCODE.sub(lambda found: " " if found[1] in families else found[0], texts[run])
+    return unfilled
+
+
 def _beside(node: LexborNode, *, after: bool) -> LexborNode | None:
     """Return the element before or after *node*, if only white space stands between them."""
     beside = node.next if after else node.prev
     while beside is not None and beside.is_empty_text_node:
         beside = beside.next if after else beside.prev
     return beside if beside is not None and beside.is_element_node else None
-
-
-def _inline(attributes: Mapping[str, str | None]) -> Look:
-    style = attributes.get("style")
-    return judge_inline_style(style) if style else PLAIN
 
 
 def _odd(text: str) -> Iterator[str]:

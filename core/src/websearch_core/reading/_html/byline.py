@@ -8,25 +8,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ..._text.dates import find_date, find_dates, parse_date
+from .phrases import PHRASES
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_CHANGED = re.compile(
-    r"updat|modif|revis|edited|changed"
-    r"|aktuali[sz]|geändert|\bstand\b|mis à jour|mise à jour|modifi|actuali[sz]|aggiornat|atuali[sz]"
-    r"|bijgewerkt|gewijzigd|uppdater|oppdater|opdater|päivitetty|zaktualiz|obnoven|frissít|güncelle|обновлен|изменен|оновлен|ενημερ"
-    r"|更新|수정|cập nhật|diperbarui|تحديث|עודכן",
-    re.IGNORECASE,
-)
-_PUBLISHED = re.compile(
-    r"publi[sc]|\bposted\b|\bsubmitted\b|\bwritten\b|\bcreated\b|\bfiled\b|\bstarted by\b|\brelease date\b"
-    r"|\bpub\.? date\b|veröffentlicht|erstellt|erschienen|pubblicat|gepubliceerd|geplaatst|publicerad|publisert"
-    r"|julkaistu|opublikowan|publikován|megjelen|közzétéve|yay\u0131n|giriş|опубликован|опубліковано|δημοσι"
-    r"|дата публикации|公開|公表|掲載|投稿|配信|发布|發布|发表|發表|게시|등록|입력"
-    r"|đăng|diterbitkan|dipublikasikan|نشر|פורסם",
-    re.IGNORECASE,
-)
+_CHANGED = re.compile(PHRASES["changed"], re.IGNORECASE)
+_PUBLISHED = re.compile(PHRASES["published"], re.IGNORECASE)
 # Words that may stand beside the date in a line that is nothing but a date: time of day, weekday, time to read.
 _BESIDE = frozenset(
     "am pm a p m t z h hrs uhr utc gmt est edt cst cdt mst mdt pst pdt bst cet cest ist jst "

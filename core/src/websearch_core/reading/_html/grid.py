@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, groupby, takewhile
+from itertools import accumulate, groupby, islice, takewhile
 from typing import NamedTuple
 
 from ..._text.escaping import escape_text
@@ -117,13 +117,15 @@ def find_prices(elements: Elements) -> list[Price]:
             continue
         inside = blocks.run_elements[run]
         best = Price(own.strip(), run, run + 1, inside) if _is_price(own) else None
+        text, fits, span = "", False, (0, 0)
         for element in elements.above(inside):
             if elements.length(element) > 3 * _MAX_PRICE_LENGTH:
                 break
-            text = elements.text(element)
-            words = {word.lower() for word in _WORD.findall(AMOUNT.sub("", text))}
-            if _is_price(text) and words <= _LABELS and (not best or len(AMOUNT.findall(text)) == 1):
-                best = Price(text, elements.begin[element], elements.end[element], element)
+            if span != (span := (elements.begin[element], elements.end[element])):  # else it only has what was seen
+                text = elements.text(element)
+                fits = _is_price(text) and _names_price(text) and (not best or len(AMOUNT.findall(text)) == 1)
+            if fits:
+                best = Price(text, *span, element)
             elif best:
                 if len(text) <= _MAX_PRICE_LENGTH and len(AMOUNT.findall(text)) == 1 and SAVING.search(text):
                     best = None
@@ -161,7 +163,7 @@ def find_items(elements: Elements, prices: Iterable[Price], base: str) -> list[I
                     look = blocks.names[element], elements.depths[element]
                     cards[look].setdefault(element, []).append(price)
                 break
-    groups = [group for group in cards.values() if len(group) >= _MIN_ITEMS]
+    groups = [dict(islice(group.items(), 2 * MAX_ITEMS)) for group in cards.values() if len(group) >= _MIN_ITEMS]
     items = {number: item for group in groups for number, item in _describe(elements, group, base)}
     return [items[number] for number in sorted(items)][:MAX_ITEMS] if len(items) >= _MIN_ITEMS else []
 
@@ -238,6 +240,11 @@ def _is_price(text: str) -> bool:
     if len(text) > _MAX_PRICE_LENGTH or not AMOUNT.search(text):
         return False
     return sum(map(str.isalpha, AMOUNT.sub("", text))) <= _MAX_LETTERS
+
+
+def _names_price(text: str) -> bool:
+    """Return whether the words beside an amount only say which price it is."""
+    return {word.lower() for word in _WORD.findall(AMOUNT.sub("", text))} <= _LABELS
 
 
 def _is_former(blocks: TextBlocks, price: Price) -> bool:

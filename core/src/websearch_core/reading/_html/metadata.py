@@ -135,7 +135,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
             persons = linked if len(linked) == 1 else []  # if there are several, none is certain
         published = published or near.published
         modified = modified or near.modified
-    given = _attribute(document, 'link[rel="canonical"]', "href"), *metas(("og.url",))
+    claimed = _attribute(document, 'link[rel="canonical"]', "href") or next(filter(None, metas(("og.url",))), "")
+    given = absolute(claimed, url) or ""
     return Metadata(
         title=title,
         description=one_line(next(metas(_TAGS["descriptions"]), data.text(main, "description")), DESCRIPTION_LENGTH)
@@ -146,8 +147,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         language=language_of(
             (_attribute(document, "html", "lang"), *metas(_TAGS["languages"]), data.text(main, "inLanguage"))
         ),
-        canonical_url=_canonical(given, url),
-        place=_place(given, url),
+        canonical_url=given if given and _same_site(given, url) else None,  # copied and hacked pages name others
+        place=given if urlsplit(given).path.strip("/") else url,  # many sites give their front page for every page
         site_name=site or None,
         og_type=one_line(next(metas(("og.type",)), ""), NAME_LENGTH).lower(),
         generator=one_line(next(metas(("generator",)), ""), NAME_LENGTH),
@@ -235,24 +236,6 @@ def _day_in_path(url: str) -> datetime | None:
     found = _DAY_IN_PATH.search(urlsplit(url).path)
     date = parse_date(f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}") if found else None
     return date if date and is_past(date) else None
-
-
-def _canonical(hrefs: Iterable[str], url: str) -> str | None:
-    """Return the URL that the page gives as its own, if on the same site.
-
-    A page cannot speak for another site: copied and hacked pages do.
-    """
-    place = absolute(next(filter(None, hrefs), ""), url)
-    return place if place and _same_site(place, url) else None
-
-
-def _place(hrefs: Iterable[str], url: str) -> str:
-    """Return the URL that the page gives as its own, if that has a path, or else *url*.
-
-    It may be on another site, since nobody is sent there. Many sites give their front page as the URL of every page.
-    """
-    given = absolute(next(filter(None, hrefs), ""), url)
-    return given if given and urlsplit(given).path.strip("/") else url
 
 
 def _same_site(one: str, other: str) -> bool:

@@ -72,9 +72,8 @@ def read_html(
     del document, hardened  # free their memory for the next steps
     stated, doubts = read_data(facts, kind, blocks, base)
     choices = default_choices(kind, comments, reviews)
-    kept, chosen = choose_responses(blocks, select_content(blocks, facts.place, facts), facts, choices)
+    kept, shown, chosen = choose_responses(blocks, select_content(blocks, facts.place, facts), facts, choices)
     kept, strays = drop_strays(blocks, kept, facts.title, is_article=(kind or facts.og_type) == "article")
-    shown, _ = choose_responses(blocks, [True] * len(kept), facts, choices)
     rest = write_rest(blocks, kept, shown, linked=links != "drop")
     targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
     length = sum(map(len, compress(blocks.block_texts, kept)))

@@ -20,7 +20,8 @@ from .blocks import TextBlocks
 from .grid import MAX_ITEMS, SAVING, Elements, Price, find_items, find_prices, inert
 from .jsonld import TYPES, JsonLd, Thing, text, types
 from .metadata import Metadata
-from .structured_data import place_of, split_words
+from .phrases import PHRASES
+from .structured_data import place_of, read_item, split_words
 from .titles import agree
 
 _FORMER_PRICES = re.compile(r"list|strike|srp|msrp|regular", re.IGNORECASE)
@@ -32,10 +33,7 @@ _MAX_ANSWERS = 5
 _ANSWER_LENGTH = 500  # characters
 _AVAILABILITIES = {"instock": "in stock", "outofstock": "out of stock", "oos": "out of stock", "soldout": "sold out"}
 _MAX_PRICE = Decimal(10) ** 12
-_COUNT = re.compile(
-    r"(?<![\d.,])(\d[\d.,]{0,9}) (?:products?|items|results|Produkte|Artikel|Ergebnisse|produits|articles|résultats|"
-    r"productos|artículos|resultados|prodotti|articoli|risultati|producten|artikelen)\b"
-)
+_COUNT = re.compile(rf"(?<![\d.,])(\d[\d.,]{{0,9}}) (?:{PHRASES['things in lists']})\b")
 _COUNTING = 60  # characters of a text that says how many there are
 _NEXT = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-]page)", re.IGNORECASE)
 # Of `PageData.raw`.
@@ -270,16 +268,14 @@ def _read_list(facts: Metadata, prices: Sequence[Price], base: str) -> Iterator[
     for element in longest[:MAX_ITEMS]:
         if not isinstance(element, dict):
             continue
-        thing = next((one for one in data.values(element, "item") if isinstance(one, dict)), element)
-        name = inert(data.text(thing, "name", "headline") or data.text(element, "name"), NAME_LENGTH)
+        thing, stated, place = read_item(data, element)
+        name = inert(stated, NAME_LENGTH)
         offer = read_offer(data, thing)
         price = min(offer.prices, default=None)
         known = price is not None and (not shown or price in shown)
-        places = (one.get(key) for one in (thing, element) for key in ("url", "@id", "item"))
-        link = absolute(next((place for place in places if isinstance(place, str)), None), base)
         if name:
             written = f"{_write(price)} {offer.currency}".strip() if price is not None and known else None
-            yield Item(name=name, price=written, url=link)
+            yield Item(name=name, price=written, url=absolute(place, base))
 
 
 def _count(facts: Metadata, blocks: TextBlocks, least: int) -> int | None:
@@ -294,8 +290,8 @@ def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
     """Return the URL of the next page of a list."""
     if following := absolute(facts.next_url, base):
         return following
-    for name, attributes in zip(blocks.names, blocks.attributes, strict=True):
-        href = attributes.get("href") if name == "a" else None
+    for attributes in (own for name, own in zip(blocks.names, blocks.attributes, strict=True) if name == "a"):
+        href = attributes.get("href")
         marks = (attributes.get(key) or "" for key in ("rel", "class", "aria-label", "title"))
         if href and not href.startswith("#") and any(map(_NEXT.search, marks)):
             return absolute(href, base)

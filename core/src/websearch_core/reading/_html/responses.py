@@ -7,45 +7,28 @@ Pages mark them by schema.org types (``Comment``, ``Review``), by classes and id
 from __future__ import annotations
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.choices import Kind, Responses
 from .jsonld import types
+from .phrases import PHRASES
 
 if TYPE_CHECKING:
     from .blocks import TextBlocks
     from .metadata import Metadata
 
-_COMMENT_WORDS = (
-    r"(?:user|reader|post|article|blog|fb|page|entry)?[-_]?comments?|disqus[-_]thread|utterances|giscus"
-    r"|kommentare?|commentaires?|comentarios?|commenti|reacties|komentarze|kommentarer"
-)
-_REVIEW_WORDS = (
-    r"(?:customer|user|product|buyer|item|guest|top)?[-_]?reviews?|yotpo|bazaarvoice|jdgm|okendo|stamped|trustpilot|loox"
-    r"|(?:kunden)?bewertungen|rezensionen|avis[-_]clients?|opiniones|recensioni|reseñas"
-)
 _PREFIX = r"(?<![\w-])(?:js[-_]|[cmo][-_]|the[-_])?"
 _PARTS = (
     r"(?:[-_]+(?:list|section|thread|area|wrapper|content|container|body|block|box|feed|tab|widget|root|item|main))*"
 )
-_COMMENTS = re.compile(rf"{_PREFIX}(?:{_COMMENT_WORDS}){_PARTS}(?![\w-])")
-_REVIEWS = re.compile(rf"{_PREFIX}(?:{_REVIEW_WORDS}){_PARTS}(?![\w-])")
+_COMMENTS = re.compile(rf"{_PREFIX}(?:{PHRASES['classes of comments']}){_PARTS}(?![\w-])")
+_REVIEWS = re.compile(rf"{_PREFIX}(?:{PHRASES['classes of reviews']}){_PARTS}(?![\w-])")
 _MAX_HEADING_LENGTH = 60  # characters
 _COUNT = r"[\s(\[:]*+(?:\d[\d.,\s]*+k?)?[\s)\]]*+"
-_COMMENTS_HEADING = re.compile(
-    rf"{_COUNT}(?:(?:reader|user|readers'|leave)?\s*comments?(?: section)?|(?:leser)?kommentare?|commentaires?"
-    r"|coment[aá]rios?|commenti|reacties|komentarze|kommentarer|комментари[ийев]+|评论|留言|コメント|댓글)"
-    rf"{_COUNT}",
-    re.IGNORECASE,
-)
-_REVIEWS_HEADING = re.compile(
-    rf"{_COUNT}(?:(?:customer|user|product|buyer|top)?\s*reviews?(?: (?:&|and) ratings?)?|ratings? (?:&|and) reviews?"
-    r"|(?:kunden)?bewertungen|(?:kunden)?rezensionen|avis(?: clients?)?|opiniones(?: de (?:los )?clientes)?|recensioni"
-    rf"|avaliações|отзывы|评价|レビュー|カスタマーレビュー|리뷰){_COUNT}",
-    re.IGNORECASE,
-)
+_COMMENTS_HEADING = re.compile(rf"{_COUNT}(?:{PHRASES['headings of comments']}){_COUNT}", re.IGNORECASE)
+_REVIEWS_HEADING = re.compile(rf"{_COUNT}(?:{PHRASES['headings of reviews']}){_COUNT}", re.IGNORECASE)
 # Parts of the words above, for a quick check.
 _COMMENT_HINTS = ("omment", "isqus", "reacties", "komentar", "comentario", "utterances", "giscus")
 _REVIEW_HINTS = (
@@ -86,9 +69,13 @@ def default_choices(kind: Kind | None, comments: Responses | None, reviews: Resp
 
 def choose_responses(
     outline: TextBlocks, kept: list[bool], facts: Metadata, choices: Mapping[str, Responses]
-) -> tuple[list[bool], tuple[str, ...]]:
-    """Keep or drop comments and reviews, as *choices* says; those without a choice stay as *kept* has them."""
+) -> tuple[list[bool], list[bool], tuple[str, ...]]:
+    """Keep or drop comments and reviews, as *choices* says; those without a choice stay as *kept* has them.
+
+    Returns the blocks to keep, those that would be kept if all were content, and notes on the former.
+    """
     notes: list[str] = []
+    shown = [True] * len(kept)
     for name, choice in choices.items():
         is_review = not facts.about and any(types(thing) & _REVIEWED for thing in facts.linked.things)
         if name == "reviews" and is_review:  # the page itself, not one about what is reviewed
@@ -96,30 +83,37 @@ def choose_responses(
         found = _find(outline, _FORMS[name])
         if choice == "keep":
             wanted = _without_controls(outline, found)
-            kept = [want if response else keep for keep, response, want in zip(kept, found, wanted, strict=True)]
-            continue
-        rest = [keep and not response for keep, response in zip(kept, found, strict=True)]
-        if rest != kept and _length(outline, rest) < min(_MIN_LENGTH, _length(outline, kept)):
-            notes.append(f"the page has only {name}: they were kept")
-        else:
-            kept = rest
-    return kept, tuple(notes)
+            kept, shown = (
+                [want if response else keep for keep, response, want in zip(some, found, wanted, strict=True)]
+                for some in (kept, shown)
+            )
+        elif any(found):
+            shown = _drop(outline, shown, found) or shown
+            rest = _drop(outline, kept, found)
+            notes += [] if rest else [f"the page has only {name}: they were kept"]
+            kept = rest or kept
+    return kept, shown, tuple(notes)
 
 
-def _length(outline: TextBlocks, kept: Iterable[bool]) -> int:
-    return sum(map(len, compress(outline.block_texts, kept)))
+def _drop(outline: TextBlocks, kept: list[bool], found: list[bool]) -> list[bool]:
+    """Return the blocks *kept* without those *found*; nothing if that would leave hardly any text."""
+    rest = [keep and not response for keep, response in zip(kept, found, strict=True)]
+    before, after = (sum(map(len, compress(outline.block_texts, some))) for some in (kept, rest))
+    return [] if after < min(_MIN_LENGTH, before) else rest
 
 
 def _find(outline: TextBlocks, form: _Form) -> list[bool]:
     """Return for each block whether it is in an element that is marked as a response, or below such a heading."""
-    inside = bytearray(len(outline.names))
-    around_title = _around_titles(outline)
     marked = _find_marked(outline, form)
-    for element, (name, parent, mark) in enumerate(zip(outline.names, outline.parents, outline.marks, strict=True)):
-        if parent >= 0 and inside[parent]:
-            inside[element] = 1
-        elif name not in _FRAMES and element not in around_title:
-            inside[element] = mark in marked or _is_stated(outline.attributes[element], form)
+    begun = {
+        element
+        for element, (mark, own) in enumerate(zip(outline.marks, outline.attributes, strict=True))
+        if mark in marked
+        or own.get("itemprop") == form.property
+        or (own.get("itemtype") or "").rpartition("/")[2] in form.kinds
+    }
+    begun -= {element for element in begun if outline.names[element] in _FRAMES} | _around_titles(outline)
+    inside = outline.holders(begun)
     found = [inside[element] > 0 for element in outline.block_elements]
     _add_below_headings(outline, found, form.heading)
     return found
@@ -136,11 +130,6 @@ def _find_marked(outline: TextBlocks, form: _Form) -> set[str]:
         for mark in set(outline.marks)
         if any(hint in (folded := mark.lower()) for hint in hints) and form.marks.search(folded)
     }
-
-
-def _is_stated(attributes: Mapping[str, str | None], form: _Form) -> bool:
-    kind = attributes.get("itemtype")
-    return (kind or "").rpartition("/")[2] in form.kinds or attributes.get("itemprop") == form.property
 
 
 def _around_titles(outline: TextBlocks) -> set[int]:

@@ -6,7 +6,7 @@ What stands together stays together: a passage has all the text of the largest e
 from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from .blocks import TELLING_TAGS
@@ -66,7 +66,9 @@ def _without_empty_sections(passages: list[str]) -> list[str]:
 
 def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool]) -> list[bool]:
     """Return which blocks are neither content nor part of a menu, a button, or what belongs to no page."""
-    foreign = _find_foreign(outline)
+    in_menu, marks = TELLING_TAGS["nav"], {mark for mark in {*outline.marks} if _FOREIGN.search(mark.lower())}
+    each = enumerate(zip(outline.marks, outline.around, strict=True))
+    foreign = outline.holders(n for n, (mark, around) in each if mark in marks or around & in_menu)
     beside = [
         show
         and not keep
@@ -86,26 +88,16 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
     return beside
 
 
-def _find_foreign(outline: TextBlocks) -> bytearray:
-    """Return which elements belong to no page, or are in such an element."""
-    menu, marks = TELLING_TAGS["nav"], {mark for mark in {*outline.marks} if _FOREIGN.search(mark.lower())}
-    foreign = bytearray(len(outline.names))
-    for element, (mark, around) in enumerate(zip(outline.marks, outline.around, strict=True)):
-        foreign[element] = mark in marks or around & menu > 0 or foreign[outline.parents[element]]
-    return foreign
-
-
 def _group(outline: TextBlocks) -> list[int]:
     """Return for each block the largest element around it that has little text."""
-    sizes = [0] * len(outline.names)
+    sizes, parents = [0] * len(outline.names), outline.parents
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
         sizes[element] += min(len(text), _MAX_CONTEXT) + 1
     for element in range(len(sizes) - 1, 0, -1):
-        sizes[outline.parents[element]] += sizes[element]
-    tops = [0] * len(sizes)
-    for element, parent in enumerate(outline.parents):
-        is_inner = parent >= 0 and sizes[parent] <= _MAX_LENGTH
-        tops[element] = tops[parent] if is_inner else element
+        sizes[parents[element]] += sizes[element]
+    tops = [0]
+    for element, parent in enumerate(islice(parents, 1, None), start=1):
+        tops.append(tops[parent] if sizes[parent] <= _MAX_LENGTH else element)
     return [tops[element] for element in outline.block_elements]
 
 

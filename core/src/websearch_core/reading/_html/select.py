@@ -4,11 +4,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, islice
 from typing import TYPE_CHECKING
 
-from .blocks import TextBlocks
 from .features import BlockFeatures, count_words
 from .model import ContentModel, load_model
 from .titles import agree, ends_with
@@ -121,10 +119,10 @@ def _leniency(outline: TextBlocks) -> list[float]:
     """Return for each block the share of the threshold that suffices for it."""
     if _LENIENT.keys().isdisjoint(outline.names):
         return [1.0] * len(outline.block_elements)
-    shares: list[float] = []
-    for name, parent in zip(outline.names, outline.parents, strict=True):
-        around = shares[parent] if parent >= 0 else 1.0
-        shares.append(min(_LENIENT.get(name, 1.0), around))
+    shares = [1.0]  # of the body
+    for name, parent in islice(zip(outline.names, outline.parents, strict=True), 1, None):
+        own, around = _LENIENT.get(name, 1.0), shares[parent]
+        shares.append(min(around, own))
     return [shares[element] for element in outline.block_elements]
 
 
@@ -202,9 +200,9 @@ def drop_strays(outline: TextBlocks, kept: list[bool], title: str, *, is_article
     Of the *kept* blocks, the others stay.
     """
     first = next((n for n, keep in enumerate(kept) if keep and outline.names[outline.block_elements[n]] == "h1"), 0)
-    variants = _find_variants(outline) if first else {}
+    variants = _find_variants(outline) if first else [0] * len(outline.names)
     kept = [
-        keep and not (n < first and element in variants)
+        keep and not (n < first and variants[element])
         for n, (keep, element) in enumerate(zip(kept, outline.block_elements, strict=True))
     ]
     begins, headline = _find_second(outline, kept, title) if is_article else (0, "")
@@ -219,11 +217,11 @@ def _find_second(outline: TextBlocks, kept: list[bool], title: str) -> tuple[int
 
     It is beside the one with the title of the page, as long as an article, and of the same class; 0 if there is none.
     """
-    holders = _inherit(outline, {n: n for n in range(1, len(outline.names)) if _is_article(outline, n)})
+    holders = outline.holders(n for n in range(1, len(outline.names)) if _is_article(outline, n))
     headlines: dict[int, tuple[str, str]] = {}
     lengths: defaultdict[int, int] = defaultdict(int)
     for text, element, keep in zip(outline.block_texts, outline.block_elements, kept, strict=True):
-        if keep and (holder := holders.get(element)):
+        if keep and (holder := holders[element]):
             lengths[holder] += len(text)
             if (name := outline.names[element]) in _HEADLINES:
                 headlines.setdefault(holder, (name, text))
@@ -248,7 +246,7 @@ def _is_article(outline: TextBlocks, element: int) -> bool:
     return (attributes.get("itemtype") or "").endswith("Article")
 
 
-def _find_variants(outline: TextBlocks) -> dict[int, int]:
+def _find_variants(outline: TextBlocks) -> list[int]:
     """Return what is in elements of which others beside them are for other countries: a script shows one of them."""
     groups: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     names = {name for name in set[str]().union(*outline.attributes) if _COUNTRIES.match(name)}
@@ -256,13 +254,4 @@ def _find_variants(outline: TextBlocks) -> dict[int, int]:
     for element, (attributes, mark) in enumerate(zip(outline.attributes, outline.marks, strict=True)):
         if (stated := next(filter(names.__contains__, attributes), "") if names else "") or mark in marks:
             groups[outline.parents[element], stated].append(element)
-    return _inherit(outline, {one: one for group in groups.values() if len(group) > 1 for one in group})
-
-
-def _inherit(outline: TextBlocks, stated: Mapping[int, int]) -> dict[int, int]:
-    """Return for each element in one of those *stated* the innermost of these."""
-    inside: dict[int, int] = {}
-    for element, parent in enumerate(outline.parents if stated else ()):
-        if holder := stated.get(element) or inside.get(parent):
-            inside[element] = holder
-    return inside
+    return outline.holders(one for group in groups.values() if len(group) > 1 for one in group)

@@ -189,13 +189,19 @@ def _link(data: JsonLd, item: Any) -> str:
     """Return an item of a list, or the thing inside it, as a link."""
     if not isinstance(item, dict):
         return escape(_flatten(text(item)))
-    inner = next((one for one in data.values(item, "item") if isinstance(one, dict)), item)
-    places = (one.get(key) for one in (inner, item) for key in ("url", "@id", "item"))
-    place = next((place for place in places if isinstance(place, str)), "")
-    name = escape(_flatten(data.text(inner, "name", "headline") or data.text(item, "name")))
+    inner, name, place = read_item(data, item)
+    name = escape(_flatten(name))
     price = _prices(data, inner)
     link = f'<a href="{escape(place)}">{name}</a>' if place else name
     return f"{link}: {escape(price)}" if name and price else link if name else ""
+
+
+def read_item(data: JsonLd, item: Thing) -> tuple[Thing, str, str]:
+    """Return the thing in an item of a list, or the item itself, with its name and where it is; both may be empty."""
+    inner = next((one for one in data.values(item, "item") if isinstance(one, dict)), item)
+    places = (one.get(key) for one in (inner, item) for key in ("url", "@id", "item"))
+    name = data.text(inner, "name", "headline") or data.text(item, "name")
+    return inner, name, next((place for place in places if isinstance(place, str)), "")
 
 
 def _event(data: JsonLd, thing: Thing) -> Iterator[str]:

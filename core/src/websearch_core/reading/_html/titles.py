@@ -133,11 +133,6 @@ def chapter_of(title: str, stated: Stated) -> str:
     return stated.window[: seams[0].start()].strip()
 
 
-def is_same(one: str, other: str) -> bool:
-    """Return whether two titles have the same letters."""
-    return _letters(one) == _letters(other)
-
-
 def ends_with(line: str, title: str) -> bool:
     """Return whether a line is a title, maybe after a few words such as the name of a section."""
     letters, shown = _letters(title), _letters(line)
@@ -237,7 +232,8 @@ def _is_step(headline: LexborNode) -> bool:
 
 def is_heading(title: str, document: LexborHTMLParser) -> bool:
     """Return whether the page shows *title* as a heading."""
-    return any(is_same(line_of(heading), title) for heading in document.css("h1,h2")[:MAX_HEADLINES])
+    letters = _letters(title)
+    return any(_letters(line_of(heading)) == letters for heading in document.css("h1,h2")[:MAX_HEADLINES])
 
 
 def title_element(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .blocks import TELLING_TAGS, TextBlocks
 from .jsonld import Thing, types
 from .metadata import Metadata
+from .phrases import PHRASES
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -35,12 +36,7 @@ _OFFER_LENGTHS = range(30, 2_000)  # characters of an offer
 _FRAME = TELLING_TAGS["header"] | TELLING_TAGS["footer"] | TELLING_TAGS["nav"] | TELLING_TAGS["aside"]
 _ACTS = frozenset({"a", "button"})
 
-_SIGN_IN = re.compile(
-    r"(?:please )?(?:sign|log)[ -]?(?:in|on)\b|login\b|member login|authentication required|anmeld(?:en|ung)|einloggen"
-    r"|connexion|se connecter|identifiez-vous|inici(?:ar|o de|a) sesi[oó]n|accedi|entrar|fazer login|inloggen|logga in"
-    r"|zaloguj|войти|вход|ログイン|登录|登入|로그인",
-    re.IGNORECASE,
-)
+_SIGN_IN = re.compile(PHRASES["sign in"], re.IGNORECASE)
 _SIGN_IN_LENGTH = 600  # characters: a page with more says something besides
 
 NOT_FREE = "the page says that it is not free to read, or not always: a part of it may be missing"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 import re
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from io import StringIO
 
@@ -61,6 +62,12 @@ def find_fences(text: str, end: int | None = None) -> list[tuple[int, int]]:
     if opened is not None:
         found.append((opened[0], len(text)))
     return found
+
+
+def span_at(spans: Sequence[tuple[int, int]], place: int, *, within: bool = False) -> tuple[int, int] | None:
+    """Return the one of some *spans*, in order, that has the character at *place*; not as its first, if *within*."""
+    n = bisect_left(spans, (place + (not within), 0)) - 1
+    return spans[n] if n >= 0 and place < spans[n][1] else None
 
 
 def outside_fences(text: str, change: Callable[[str], str]) -> str:

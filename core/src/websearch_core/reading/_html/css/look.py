@@ -6,7 +6,7 @@ Properties have their CSS meaning, including shorthands, invalid values and the 
 from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from .colours import parse_colour
@@ -37,6 +37,7 @@ _HARMLESS = re.compile(
 
 Value = tuple[Token, ...]
 Style = dict[str, Value]
+_Shorthand = tuple[Callable[[Value], Style], tuple[str, ...]]  # what it sets, and the names of that
 
 
 class Look(NamedTuple):
@@ -55,7 +56,7 @@ PLAIN = Look()
 
 def judge_inline_style(text: str) -> Look:
     """Judge a ``style`` attribute."""
-    if _HARMLESS.fullmatch(text):
+    if not text or _HARMLESS.fullmatch(text):
         return PLAIN
     return _judge_cached(text) if len(text) <= _MAX_CACHED_LENGTH else _judge(text)
 
@@ -104,6 +105,9 @@ _DISPLAYS = frozenset(
 _FONT_SIZES = frozenset("xx-small x-small small medium large x-large xx-large xxx-large smaller larger math".split())
 _SIZES = frozenset(
     "auto none min-content max-content fit-content stretch -webkit-fill-available -moz-available".split()
+)
+_UNCHECKED = (
+    "white-space contain clip-path filter background-image background-clip text-shadow -webkit-text-stroke".split()
 )
 _OVERFLOWS = frozenset("visible hidden clip auto scroll overlay -moz-hidden-unscrollable".split())
 _TRANSFORMS = frozenset(
@@ -168,24 +172,14 @@ _VALID: dict[str, Callable[[Value], bool]] = {
     "letter-spacing": lambda value: value[0].text == "normal" or _is_length(value),
     "zoom": lambda value: value[0].text == "normal" or _is_number(value),
     "position": _one_of("static relative absolute fixed sticky -webkit-sticky"),
-    "white-space": bool,
     "text-indent": lambda value: any(map(_is_length, split_parts(value))),
-    "contain": bool,
     "clip": lambda value: value[0].text in {"auto", "rect"},
-    "clip-path": bool,
-    "filter": bool,
     "transform": _is_transform,
     "scale": lambda value: value == _NONE or all(map(_is_number, split_parts(value))),
     "translate": lambda value: value == _NONE or all(map(_is_length, split_parts(value))),
-    "color": _is_colour,
-    "-webkit-text-fill-color": _is_colour,
-    "background-color": _is_colour,
-    "background-image": bool,
-    "background-clip": bool,
-    "text-shadow": bool,
-    "-webkit-text-stroke": bool,
-    "overflow-x": lambda value: len(value) == 1 and value[0].text in _OVERFLOWS,
-    "overflow-y": lambda value: len(value) == 1 and value[0].text in _OVERFLOWS,
+    **dict.fromkeys(_UNCHECKED, bool),
+    **dict.fromkeys(("color", "-webkit-text-fill-color", "background-color"), _is_colour),
+    **dict.fromkeys(("overflow-x", "overflow-y"), lambda value: len(value) == 1 and value[0].text in _OVERFLOWS),
     **dict.fromkeys(("width", "height", "max-width", "max-height", "min-width", "min-height"), _is_size),
     **dict.fromkeys((*_SIDES, *(f"margin-{side}" for side in _SIDES)), _is_offset),
     **dict.fromkeys((f"padding-{side}" for side in _SIDES), _is_length),
@@ -211,14 +205,15 @@ _ALIASES = {
 # Shorthands set several properties, including those for which they give no value.
 
 
-def _sides(prefix: str, valid: Callable[[Value], bool]) -> Callable[[Value], Style]:
-    def sides(value: Value) -> Style:
-        parts = split_parts(value)
-        if not 1 <= len(parts) <= 4 or not all(map(valid, parts)):
-            return {}
-        return dict(zip((prefix + side for side in _SIDES), _four(parts), strict=True))
+def _sides(prefix: str, valid: Callable[[Value], bool], *sides: str) -> _Shorthand:
+    names = tuple(prefix + side for side in sides or _SIDES)
 
-    return sides
+    def expand(value: Value) -> Style:
+        parts = split_parts(value)
+        fits = 1 <= len(parts) <= len(names) and all(map(valid, parts))
+        return dict(zip(names, _four(parts), strict=False)) if fits else {}
+
+    return expand, names
 
 
 def _four(given: Sequence[_T]) -> tuple[_T, _T, _T, _T]:
@@ -257,20 +252,15 @@ def _background(value: Value) -> Style:
     }
 
 
-def _pair(first: str, last: str, value: Value) -> Style:
-    parts = split_parts(value)
-    return {first: parts[0], last: parts[-1]} if 1 <= len(parts) <= 2 and all(map(_is_offset, parts)) else {}
-
-
-_SHORTHANDS: dict[str, tuple[Callable[[Value], Style], tuple[str, ...]]] = {
+_SHORTHANDS: dict[str, _Shorthand] = {
     "overflow": (_overflow, ("overflow-x", "overflow-y")),
     "font": (_font, ("font-size",)),
     "background": (_background, ("background-color", "background-image", "background-clip")),
-    "inset": (_sides("", _is_offset), _SIDES),
-    "margin": (_sides("margin-", _is_offset), tuple(f"margin-{side}" for side in _SIDES)),
-    "padding": (_sides("padding-", _is_length), tuple(f"padding-{side}" for side in _SIDES)),
+    "inset": _sides("", _is_offset),
+    "margin": _sides("margin-", _is_offset),
+    "padding": _sides("padding-", _is_length),
     **{
-        f"{name}-{axis}": (partial(_pair, prefix + sides[0], prefix + sides[1]), (prefix + sides[0], prefix + sides[1]))
+        f"{name}-{axis}": _sides(prefix, _is_offset, *sides)
         for name, prefix in (("inset", ""), ("margin", "margin-"), ("padding", "padding-"))
         for axis, sides in (("inline", ("left", "right")), ("block", ("top", "bottom")))
     },
@@ -385,7 +375,7 @@ def _is_away(style: Style) -> bool:
 
 def _is_shifted(style: Style) -> bool:
     """Return whether a translation moves the element far away, by more than its width (as a carousel does)."""
-    moves = [part[0:] for part in split_parts(style.get("translate", ()))][:2]
+    moves = split_parts(style.get("translate", ()))[:2]
     for part in split_parts(style.get("transform", ())):
         arguments = split_parts(part[1:-1], ",")
         if part[0].text in {"translate", "translatex", "translatey", "translate3d"}:
