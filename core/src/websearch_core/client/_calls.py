@@ -415,8 +415,9 @@ def _ask(provider: Provider, key: Hashable, ask: Callable[[], Flow[A]]) -> Flow[
 def is_known(provider: Provider, describe: Callable[[], list[Any] | None]) -> bool:
     """Return whether `recall` would ask nobody."""
     memory = current_call().memory
-    key = None if memory is None else _make_key(provider, describe)
-    return key is not None and _find(memory, key) is not None
+    if memory is None or (key := _make_key(provider, describe)) is None:
+        return False
+    return _find(memory, key) is not None
 
 
 def _make_key(provider: Provider, describe: Callable[[], list[Any] | None]) -> Hashable:

@@ -34,6 +34,7 @@ T = TypeVar("T")
 
 _STEP = 0.25  # seconds; a call that waits longer looks again, since another host may have become free
 _AHEAD = 8  # items that are known beyond those under way, so that nobody waits for the next
+_MOST_ANSWERED = 10_000  # hosts that are known to answer
 _MOST_WAITING = 64  # items for each place: if few hosts have taken all turns, others may come later
 _SILENCE = {None, 429, 503}  # statuses of failures that say nothing about a page, only about its host
 
@@ -68,7 +69,7 @@ class Lanes(Generic[K, T]):
         self._under_way: Counter[str] = Counter()
         self._rests: dict[str, float] = {}  # the hosts that rest, and when that ends
         self._failures: dict[str, list[str]] = {}  # the codes of those in a row, by host
-        self._answered: set[str] = set()  # hosts that did, among those with something to do
+        self._answered: dict[str, None] = {}  # the last hosts that did
         self._workers = 0
         self._lock = threading.Lock()
 
@@ -188,13 +189,14 @@ class Lanes(Generic[K, T]):
                     self._ready.pop(host, None)
                 else:
                     self._failures.pop(host, None)
-                    self._answered.add(host)
+                    self._answered[host] = None
+                    if len(self._answered) > _MOST_ANSWERED:
+                        del self._answered[next(iter(self._answered))]
             self._admit(host)
             if not self._under_way[host]:
                 del self._under_way[host]
                 if not waiting:
                     self._waiting.pop(host, None)
-                    self._answered.discard(host)
 
     def _admit(self, host: str) -> None:
         """Let *host* take turns, if it has something waiting and room for it; refuse all if it is given up."""

@@ -250,17 +250,21 @@ class Index:
         """Add whole pages (``max_length=sys.maxsize``) as `WebSearch.crawl` yields them; remove those that are gone."""
         changed = removed = 0
         kept, skipped = set[str](), list[SkippedFile]()
-        for url, page in pages:
-            try:
-                if isinstance(page, WebSearchError):
-                    raise page
-                changed += self.add(page)
-            except (ServiceError, UnsafeURL, DisallowedByRobots) as error:
-                skipped.append(SkippedFile(url, error.summary))
-                removed += isinstance(error, PageNotFound) and self.path.exists() and self.remove(url)
-            else:
-                kept.add(address(page.final_url or page.url))
-                tell(url)
+        try:
+            for url, page in pages:
+                try:
+                    if isinstance(page, WebSearchError):
+                        raise page
+                    changed += self.add(page)
+                except (ServiceError, UnsafeURL, DisallowedByRobots) as error:
+                    skipped.append(SkippedFile(url, error.summary))
+                    removed += isinstance(error, PageNotFound) and self.path.exists() and self.remove(url)
+                else:
+                    kept.add(address(page.final_url or page.url))
+                    tell(url)
+        finally:
+            if isinstance(pages, Generator):  # it would read on while somebody looks at the traceback
+                pages.close()
         return Report(added=changed, unchanged=len(kept) - changed, removed=removed, skipped=tuple(skipped))
 
     def urls(self) -> list[str]:

@@ -63,7 +63,7 @@ async def _serve_stdio(server: Any) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
-    async def read() -> Any:
+    async def read() -> AsyncGenerator[str]:
         async for line in anyio.wrap_file(asked):
             yield line
             while len(asyncio.all_tasks()) > 1_000:  # noqa: ASYNC110 - the client does not read the answers
@@ -75,7 +75,7 @@ async def _serve_stdio(server: Any) -> None:
     wire = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    async with stdio_server(read(), anyio.wrap_file(wire)) as streams:
+    async with stdio_server(cast("Any", read()), anyio.wrap_file(wire)) as streams:
         await server.run(*streams, server.create_initialization_options())
 
 
