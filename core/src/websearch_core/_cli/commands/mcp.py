@@ -5,8 +5,9 @@ import asyncio
 import hmac
 import os
 import signal
+from collections.abc import AsyncGenerator
 from types import SimpleNamespace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
