@@ -1,31 +1,35 @@
-"""Tables of codes that several services know: all of ISO 3166-1 and ISO 639-1, and those of Google."""
+"""Tables of codes that several services know: all of ISO 3166-1 and ISO 639-1."""
 
 import json
 from collections.abc import Mapping
-from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
 
 from ._languages import codes
 
-_TABLES: dict[str, Any] = json.loads(files(__package__ or "").joinpath("codes.json").read_text("utf-8"))
-COUNTRIES = codes(" ".join(_TABLES["countries"]))
+COUNTRIES = codes("""
+    AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA
+    CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA
+    GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP
+    KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS
+    MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS
+    RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW
+    TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
+""")
 LOWER_COUNTRIES = MappingProxyType({code: code.lower() for code in COUNTRIES})
 
 # Scripts are not part of ISO 639-1: these codes stand for the language in any script.
-LANGUAGES = codes(" ".join(_TABLES["languages"]))
-
-# https://developers.google.com/custom-search/docs/json_api_reference#interface-languages
-GOOGLE_LANGUAGES = codes(" ".join(_TABLES["google"]))
-
-# The languages that Google can restrict results to, with its parameter `lr`:
-# https://developers.google.com/custom-search/docs/json_api_reference#language-collections
-GOOGLE_RESULT_LANGUAGES = codes(" ".join(_TABLES["google results"]))
-
-# https://meta.wikimedia.org/wiki/List_of_Wikipedias: those with more than 10,000 articles
-WIKIPEDIA_LANGUAGES = codes(" ".join(_TABLES["wikipedia"]))
+LANGUAGES = codes("""
+    aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el
+    en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja
+    jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd
+    ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr
+    sr-latn=sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh
+    zh-hant=zh zu
+""")
 
 
 def read_country_names() -> Mapping[str, str]:
     """Return the names of countries in English and lower case, by code, for services that take these instead."""
-    return MappingProxyType(_TABLES["names of countries"])
+    from importlib.resources import files
+
+    return MappingProxyType(json.loads(files(__package__ or "").joinpath("countries.json").read_text("utf-8")))

@@ -5,12 +5,9 @@ also offer Markdown that does not say what its page says: a wall, an error or no
 """
 
 from __future__ import annotations
-import json
 import re
 from collections.abc import Set as AbstractSet
 from html import unescape
-from importlib.resources import files
-from typing import Any
 
 from .._text.terms import split_terms
 from .._text.urls import find_origin
@@ -20,13 +17,45 @@ _MOST_SOURCE = 100_000  # bytes; no challenge is longer
 _CHALLENGE_LENGTH = 1_000  # characters: a page with more text than that has content besides a challenge
 _PLEA_LENGTH = 300  # characters of a request to switch scripts on, in any language
 
+_HEADERS = (
+    ("cf-mitigated", "challenge", "Cloudflare"),
+    ("x-amzn-waf-action", "", "AWS WAF"),
+    ("x-vercel-mitigated", "", "Vercel"),
+    ("x-datadome", "captcha", "DataDome"),
+)
+_SOURCE = (
+    ("Cloudflare", rb"_cf_chl_opt|cf-browser-verification|id=\"challenge-error-text\"|cf-error-details"),
+    ("DataDome", rb"captcha-delivery\.com/|Please enable JS and disable any ad blocker"),
+    ("HUMAN", rb"px-captcha|captcha\.px-cdn\.net|captcha\.px-cloud\.net|\"blockScript\"\s*:"),
+    ("Akamai", rb"errors\.edgesuite\.net|sec-if-cpt-container|sec-cpt-if|bm-verify="),
+    ("AWS WAF", rb"awsWafCookieDomainList|\.awswaf\.com/[^\"']{1,200}challenge|AwsWafIntegration\.checkForceRefresh"),
+    ("Imperva", rb"Incapsula incident ID|_Incapsula_Resource\?[^\"']{0,40}(?:CWUDNSAI|SWCNGEEC|incident_id)"),
+    ("Imperva", rb"Pardon Our Interruption"),
+    ("Kasada", rb"window\.KPSDK=|/149e9513-01fa-4fb0-aad4-566afd725d1b/[0-9a-f-]{36}/ips\.js"),
+    ("F5", rb"The requested URL was rejected\. Please consult with your administrator|TSPD_101"),
+    ("Sucuri", rb"sucuri_cloudproxy_js|Sucuri WebSite Firewall - Access Denied"),
+    ("DDoS-Guard", rb"/\.well-known/ddos-guard/(?:js-challenge|check)|<title>DDoS-Guard</title>"),
+    ("Anubis", rb"anubis_challenge|/\.within\.website/x/cmd/anubis/"),
+    ("Vercel", rb"Vercel Security Checkpoint"),
+    ("Google", rb"Our systems have detected unusual traffic from your computer network|id=\"captcha-form\""),
+    ("Amazon", rb"/errors/validateCaptcha"),
+)  # fmt: skip
 _WIDGETS = re.compile(rb"g-recaptcha|h-captcha|cf-turnstile|geetest_|arkoselabs\.com|friendlycaptcha", re.IGNORECASE)
-_TABLES: dict[str, Any] = json.loads(files(__package__ or "").joinpath("challenges.json").read_text("utf-8"))
-# By vendor: headers of its answers and what is in them, patterns of HTML, and patterns of the text of a page.
-_MARKS: dict[str, list[list[str]]] = _TABLES["vendors"]
-_PHRASES: dict[str, list[str]] = _TABLES["phrases"]  # of pages that wait, want a login or have failed
-_BY_SOURCE = tuple((name, re.compile(marks.encode(), re.IGNORECASE)) for name, marks in _MARKS["source"])
-_BY_TEXT = tuple((name, re.compile(marks, re.IGNORECASE | re.DOTALL)) for name, marks in _MARKS["texts"])
+_TEXTS = (
+    ("Cloudflare", r"Just a moment\.\.\.|Attention Required! \| Cloudflare|security by Cloudflare"),
+    ("Cloudflare", r"needs to review the security of your connection before proceeding|Checking your browser before"),
+    ("HUMAN", r"Press (?:&|and) Hold to confirm|Access to this page has been denied"),
+    ("Akamai", r"You don't have permission to access .{1,300} on this server\.\s+Reference\W{1,3}#?[0-9a-f]"),
+    ("AWS WAF", r"Let's confirm you are human"),
+    ("Imperva", r"Incapsula incident ID|Pardon Our Interruption"),
+    ("Anubis", r"Making sure you(?:'|\u2019)re not a bot"),
+    ("Vercel", r"Vercel Security Checkpoint"),
+    ("Google", r"detected unusual traffic from your computer network"),
+    ("Amazon", r"make sure you(?:'|\u2019)re not a robot"),
+    ("a CAPTCHA", r"(?:Verify|Confirm|Checking|Verifying) (?:that )?you(?: are|'re) (?:a )?(?:not a )?(?:human|robot)"),
+)  # fmt: skip
+_BY_SOURCE = tuple((name, re.compile(marks, re.IGNORECASE)) for name, marks in _SOURCE)
+_BY_TEXT = tuple((name, re.compile(marks, re.IGNORECASE | re.DOTALL)) for name, marks in _TEXTS)
 _NAMED = re.compile(r"java\s?script", re.IGNORECASE)
 _PLEA = re.compile(
     r"\b(?:enable|requires?|needs?|turn on|activate|support|without|allow)\b.{0,40}javascript"
@@ -36,8 +65,11 @@ _PLEA = re.compile(
 _SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
 _NOSCRIPT = re.compile(rb"<noscript\b[^>]{0,200}>[^<]{0,200}(?:<[^/][^<]{0,200}){0,5}java\s?script", re.IGNORECASE)
 _WAITING = re.compile(
-    rf"(?:{'|'.join(_PHRASES['waiting'])})\W{{0,5}}"
-    r"|(?:loading|fetching|connecting|preparing|starting)(?: [\w']{1,20}){0,4} ?(?:\.{3}|\u2026)",
+    r"(?:(?:loading|please wait|just a moment|one moment|initiali[sz]ing|redirecting|computing)\W{0,5}"
+    r"|(?:loading|fetching|connecting|preparing|starting)(?: [\w']{1,20}){0,4} ?(?:\.{3}|\u2026)"
+    r"|(?:l\xe4dt|wird geladen|bitte warten|chargement(?: en cours)?|cargando|carregando"
+    r"|caricamento(?: in corso)?|laden|\u0142adowanie|\u0437\u0430\u0433\u0440\u0443\u0437\u043a\u0430|y\xfckleniyor"
+    r"|\u8aad\u307f\u8fbc\u307f\u4e2d|\u52a0\u8f7d\u4e2d|\u6b63\u5728\u52a0\u8f7d)\W{0,5})",
     re.IGNORECASE,
 )
 # Where scripts put the page, if nothing is there yet: the main part, the root of an application, a custom element.
@@ -69,8 +101,25 @@ _LOGIN = re.compile(
 _LINK = re.compile(r"\[([^\[\]]*+)\]\([^()\s]*+\)")  # linear: nothing that it runs over can begin another link
 _MAX_LENGTH = 600  # characters: longer Markdown says more than that it is not here
 _MIN_SIZE = 60  # bytes of words outside headings: a page with fewer says next to nothing
-_SIGN_IN = re.compile("|".join(_PHRASES["sign in"]), re.IGNORECASE)
-_FAILED = re.compile("|".join(_PHRASES["failures"]), re.IGNORECASE)
+_SIGN_IN = re.compile(
+    r"\b(?:sign|log)(?:ged)?[ -]?in (?:to|with|for|is required|required|or (?:sign|register|create))\b"
+    r"|\bplease (?:sign|log)[ -]?in\b|\byou (?:must|need to) (?:be (?:signed|logged)|sign|log)[ -]?in\b"
+    r"|\b(?:login|sign-?in|authentication|subscription) (?:is )?required\b|\b(?:members|subscribers)[ -]only\b"
+    r"|\bsubscribe to (?:read|continue)\b|\bcreate (?:an?|your) (?:free )?account to\b"
+    r"|\b(?:melden|loggen) sie sich (?:bitte )?(?:an|ein)\b|\banmelden, um\b|\bconnectez-vous\b|\bidentifiez-vous\b"
+    r"|\binici[ae]r? sesi[oó]n\b|\bfaça (?:o )?login\b|\baccedi per\b|\bвойдите\b"  # noqa: RUF001 - Russian
+    r"|ログインして|请(?:先)?登录|請(?:先)?登入|로그인",
+    re.IGNORECASE,
+)
+_FAILED = re.compile(
+    r"(?:(?:http |error |status )*[45]\d\d\b(?:\W|\Z)"
+    r"|(?:the |this )?(?:page|document|resource|url)? ?(?:was |could |is )?"
+    r"(?:not (?:be )?found|does ?n[o']t exist|unavailable)\b|something went wrong|internal server error|bad gateway"
+    r"|service unavailable|access denied|forbidden|an? (?:unexpected )?error (?:has )?occurred"
+    r"|seite nicht gefunden|page (?:introuvable|non trouvée)|página no encontrada|страница не найдена"
+    r"|ページが見つかりません|页面不存在|找不到页面)",
+    re.IGNORECASE,
+)
 _HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)|https?://\S+")
 
@@ -81,7 +130,7 @@ def find_challenge(response: Response, text: str | None = None) -> str | None:
     A banner or a script of such a vendor in a page with content is not one; *text* is that of the page, if it was
     parsed. A header may say that it is one nevertheless.
     """
-    for name, header, value in _MARKS["headers"]:
+    for header, value, name in _HEADERS:
         if value in (found := response.headers.get(header, "").lower()) and found:
             return name
     if text is not None and len(text) >= _CHALLENGE_LENGTH:
