@@ -24,6 +24,42 @@ _REST = 10.0  # seconds for which a Redis that failed is left alone
 _POLL = 0.05  # seconds; nobody knows when a request of another process ends
 _log = logging.getLogger(__name__)
 
+# The clock is that of Redis, since those of machines differ. Times are in milliseconds. `next` is when a request is due
+# (GCRA: https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm); `leases` are the requests under way, with the time
+# at which each has ended at the latest, so that those of a process that died come back. What cannot come from this
+# script, or is further away than we ever wait, such as after the clock was set back, is removed: else one wrong key
+# would hold up everybody for ever.
+_ADMIT = """
+local next_key, leases, rest = KEYS[1], KEYS[2], KEYS[3]
+local interval, burst, concurrent = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local lease, ticket = tonumber(ARGV[4]), ARGV[5]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local far = 120000
+local function ask(command, key, ...)
+  local answer = redis.pcall(command, key, ...)
+  if type(answer) ~= 'table' or not answer.err then return answer end
+  redis.call('DEL', key)
+end
+local resting = redis.call('PTTL', rest)
+if resting > far then redis.call('DEL', rest) elseif resting > 0 then return resting end
+local due = tonumber(ask('GET', next_key) or '0') or 0
+if not (due <= now + burst * interval + far) then due = 0 end
+local wait = due - (burst - 1) * interval - now
+if wait > 0 then return math.ceil(wait) end
+if concurrent > 0 then
+  ask('ZREMRANGEBYSCORE', leases, '-inf', now)
+  redis.call('ZREMRANGEBYSCORE', leases, now + far, '+inf')
+  if redis.call('ZCARD', leases) >= concurrent then return -1 end
+  redis.call('ZADD', leases, now + lease, ticket)
+  redis.call('PEXPIRE', leases, math.ceil(lease) + 60000)
+end
+if interval > 0 then
+  local following = math.max(due, now) + interval
+  redis.call('SET', next_key, string.format('%.3f', following), 'PX', math.ceil(following - now) + 1000)
+end
+return 0
+"""
 _START_REST = """
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '', 'PX', ARGV[1]) end
 """
@@ -41,10 +77,7 @@ class SharedLimits:
             self._client = connect(url)
         except ValueError:
             raise ConfigurationError("Throttle: shared: not a URL of Redis") from None
-        from importlib.resources import files
-
-        admit = files(__package__ or "").joinpath("admit.lua").read_text("utf-8")
-        self._admit, self._start_rest = map(self._client.register_script, (admit, _START_REST))
+        self._admit, self._start_rest = map(self._client.register_script, (_ADMIT, _START_REST))
         self._rests_until = 0.0
         self._is_down = False
 
