@@ -109,7 +109,7 @@ def test_every_url_gets_its_page_or_its_error(form):
 
 @FORMS
 def test_pages_are_in_the_order_of_the_urls_if_wanted(form):
-    urls = ["https://slow.example/wait", *urls_of(100)]
+    urls = ["https://slow.example/wait", *urls_of(50)]
     reader = Reader()
 
     def give_when_read():

@@ -1,4 +1,4 @@
-"""Tables of codes that several services know: all of ISO 3166-1 and ISO 639-1."""
+"""Tables of codes that several services know: all of ISO 3166-1 and ISO 639-1, and those of Google."""
 
 import json
 from collections.abc import Mapping
@@ -25,6 +25,20 @@ LANGUAGES = codes("""
     ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr
     sr-latn=sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh
     zh-hant=zh zu
+""")
+
+# https://developers.google.com/custom-search/docs/json_api_reference#interface-languages
+GOOGLE_LANGUAGES = codes("""
+    af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fr ga gd gl gu he=iw hi hr hu hy ia id is it ja jv=jw
+    ka kk km kn ko la lo lt lv mk ml mr ms mt ne nl nn no oc pa pl pt-pt pt-br ro ru si sk sl sq sr su sv sw ta
+    te th ti tk tl tr uk ur uz vi xh zh=zh-cn zh-hant=zh-tw zu
+""")
+
+# The languages that Google can restrict results to, with its parameter `lr`:
+# https://developers.google.com/custom-search/docs/json_api_reference#language-collections
+GOOGLE_RESULT_LANGUAGES = codes("""
+    ar bg ca cs da de el en es et fi fr he=iw hr hu id is it ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh=zh-CN
+    zh-hant=zh-TW
 """)
 
 
