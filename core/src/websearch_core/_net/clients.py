@@ -165,10 +165,15 @@ def parse_contact(value: Any) -> str:
     )
 
 
+@cache  # for every contact: it reads a file, which an event loop must not
+def _version() -> str:
+    return version("websearch-core")
+
+
 @cache
 def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
     """Return the default ``User-Agent``: the servers of pages know the form that browsers use."""
-    name = "Mozilla/5.0 (compatible; websearch-core; " if for_pages else f"websearch-core/{version('websearch-core')} ("
+    name = "Mozilla/5.0 (compatible; websearch-core; " if for_pages else f"websearch-core/{_version()} ("
     return f"{name}+{contact or _HOME})"
 
 
