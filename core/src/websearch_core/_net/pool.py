@@ -13,7 +13,7 @@ import asyncio
 import threading
 import time
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
@@ -71,7 +71,9 @@ class _Pool:
         """Let our own stream read on: the answer has begun. A test tool may have replaced it."""
         if proxy:
             proxy.check_login(response.status)
-        self._busy[connection] = _is_clear(response.headers)
+        names = set(map(bytes.lower, dict(response.headers)))
+        # Whether all parties agree where the answer ends (RFC 9112, 6.3).
+        self._busy[connection] = not {b"content-length", b"transfer-encoding"} <= names
         stream = response.extensions.get("network_stream")
         if hasattr(stream, "head"):
             stream.head.end()
@@ -230,11 +232,6 @@ async def _close_all(connections: list[Any]) -> None:
 def _close_old(pool: weakref.ref[AsyncPool]) -> None:
     if (alive := pool()) is not None:
         alive.close_old()
-
-
-def _is_clear(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether all parties agree where the answer with these *headers* ends (RFC 9112, 6.3)."""
-    return not {b"content-length", b"transfer-encoding"} <= set(map(bytes.lower, dict(headers)))
 
 
 def _has_more(connection: Any) -> bool:
