@@ -17,7 +17,8 @@ UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
 MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
-PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder  # tests/conftest.py orders the files
+# Many tests wait: more workers than processors. tests/conftest.py orders the files.
+PARALLEL := --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2) --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The time in sdists and wheels, so that the same commit gives the same bytes.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1577836800)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ FAULTS: dict[str, Reply] = {
 }
 
 
+@cache  # the page and the tests of each failure ask for the same
 def try_each(name: str, reply: Reply) -> list[Outcome]:
     """Return what a model reads when the service of the provider *name* gives *reply*, for each of `WAYS`."""
     tape = tapes.find(name, "search")

@@ -21,6 +21,7 @@ COPIED = [
     "docs",
     "tests",
     "tools",
+    "benchmarks/migration",
     "CONTRIBUTING.md",
     "README.md",
     "pyproject.toml",
