@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from llama_index.core.instrumentation import get_dispatcher
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -21,3 +22,12 @@ def load_example(monkeypatch):
     for name in names:
         sys.modules.pop(name, None)
     sys.modules.update(known)
+
+
+@pytest.fixture(autouse=True)
+def _forget_handlers():
+    """Take away the handlers of events that an example adds for its whole program."""
+    dispatcher = get_dispatcher()
+    before = [*dispatcher.event_handlers]
+    yield
+    dispatcher.event_handlers = before

@@ -191,6 +191,7 @@ def test_a_tunnel_through_a_proxy_is_kept(authority, library, run, monkeypatch, 
         await end(there[1])
 
     tls = make_context(authority, "127.0.0.1")
+    tls.num_tickets = 0  # one that comes late makes an idle connection look closed
     with serve(make_echo(connections), tls) as port, serve(tunnel, tls if scheme == "https" else None) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"{scheme}://127.0.0.1:{proxy}")
         context = trust(authority)
