@@ -128,7 +128,7 @@ async def test_a_model_is_shown_what_the_tools_show_everywhere(era):
     assert page["structuredContent"]["sources"][0]["id"] == 1
 
 
-async def test_numbers_continue_with_the_handle_and_begin_anew_without_it():
+async def test_numbers_continue_with_the_handle_and_start_again_without_it():
     provider = web(results={"kelp": [KELP], "tides": [TIDES]})
     async with connect(serve(provider)) as client:
         first = (await call(client, "web_search", query="kelp"))["structuredContent"]
@@ -253,30 +253,30 @@ async def test_a_bug_is_logged_and_never_shown(caplog):
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_progress_is_sent_in_order_if_it_is_asked_for(era):
-    heard = []
+    received = []
 
     async def progress(done, total, message):
-        heard.append((done, message))
+        received.append((done, message))
 
     async with connect(serve(), era) as client:
         await call(client, "web_search", query="kelp", progress=progress)
-        await await_until(lambda: len(heard) == 2)
+        await await_until(lambda: len(received) == 2)
         await call(client, "web_search", query="kelp")
-    assert heard == [(1.0, "fake: search start"), (2.0, "fake: search end")]
+    assert received == [(1.0, "fake: search start"), (2.0, "fake: search end")]
 
 
 async def test_the_progress_of_a_call_that_fails_comes_before_its_result():
-    heard = []
+    received = []
 
     async def progress(done, total, message):
-        heard.append(message)
+        received.append(message)
 
     provider = web(errors={"storm": RateLimited("too fast", retry_after=7)})
     async with connect(serve(provider, retry=False)) as client:
         result = await call(client, "web_search", query="storm", progress=progress)
-        told = len(heard)
+        before = len(received)
     assert result["isError"]
-    assert (told, heard) == (2, ["fake: search start", "fake: search end"])
+    assert (before, received) == (2, ["fake: search start", "fake: search end"])
 
 
 async def test_a_client_that_cannot_be_reached_fails_no_call(caplog):
@@ -343,7 +343,7 @@ async def test_a_hostile_url_is_refused_through_the_server_too(host):
 async def test_no_url_of_the_corpus_leads_a_client_where_the_guard_forbids(monkeypatch):
     httpcore = pytest.importorskip("httpcore")
     monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
-    web = WebSearch(reader="direct", retry=False, http=Http(library="httpx"))
+    web = WebSearch(reader="direct", layers=None, http=Http(library="httpx"))
     names, wire = Names(), AsyncWire(httpcore.AsyncMockStream)
     object.__setattr__(web._sender.guard, "resolve", names)
     loop_client = await web._sender._get_loop_clients().client(guarded=True)

@@ -8,6 +8,7 @@ import asyncio
 import hmac
 import secrets
 from contextlib import nullcontext
+from hashlib import blake2b
 from importlib import import_module, metadata
 from typing import Any
 
@@ -96,12 +97,13 @@ class _Calls:
                 output = await tool(given, run)
         except Exception as error:  # noqa: BLE001 - a bug is logged, and its text may quote a key
             output = Output.of_error(as_error(error, name[:50]), self._tools.output_format)
-        await asyncio.gather(*sends, return_exceptions=True)  # nothing may follow the result; the client may have gone
+        if sends:  # nothing may follow the result; the client may have gone
+            await asyncio.gather(*sends, return_exceptions=True)
         facts = {**output.artifact, "text": output.content, "conversation": handle}
         texts = [output.content, *([] if asked or facts["status"] == "error" else [_BEGUN.format(handle)])]
-        shown = {"content": [{"type": "text", "text": text} for text in texts], "isError": facts["status"] == "error"}
+        parts = [self._types.TextContent(type="text", text=text) for text in texts]  # dicts are tried as every kind
         known = {name: facts[name] for name in _ANSWER["properties"] if facts.get(name) is not None}
-        return self._types.CallToolResult.model_validate({**shown, "structuredContent": known})
+        return self._types.CallToolResult(content=parts, isError=facts["status"] == "error", structuredContent=known)
 
     def _begin(self, name: str, asked: str, request: Any) -> tuple[str, Run]:
         """Return the conversation of a call. It is signed: nobody can make one up, or continue another user's."""
@@ -110,7 +112,7 @@ class _Calls:
         login = getattr(request and request.scope.get("user"), "access_token", None)
         user = [login.client_id, (login.claims or {}).get("iss"), login.subject] if login else [None]
         number = asked[:12] or secrets.token_hex(6)
-        handle = number + hmac.new(self._secret, f"{number} {user}".encode(), "sha256").hexdigest()[:16]
+        handle = number + blake2b(f"{number} {user}".encode(), key=self._secret, digest_size=8).hexdigest()
         if asked and not hmac.compare_digest(handle, asked):
             raise InvalidOption("conversation: not one that a result named; leave it out to begin another")
         run = (*user, handle)

@@ -21,7 +21,7 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 import uvicorn
 
-from tests.waiting import await_until
+from tests.waiting import await_until, wait_until
 from websearch_core._cli.app import app as program
 from websearch_core._cli.commands import mcp as command
 from websearch_core.mcp import make_server
@@ -43,7 +43,10 @@ from websearch_core.testing import FakeWeb
 
 class Loud(FakeWeb):
     def search(self, query, /):
-        print("printed by a provider")
+        print("printed by a provider", flush=True)
+        if query.text == "stuck":
+            import time
+            time.sleep(600)
         logging.warning("logged by a provider")
         import subprocess
         subprocess.run(["echo", "printed by a child"])
@@ -183,11 +186,20 @@ def test_other_machines_may_connect_with_tokens_and_https_or_by_a_word(served, i
     assert served["access_log"] is False
 
 
+class Child(subprocess.Popen):
+    """A process that does not outlive a test that fails."""
+
+    def __exit__(self, kind, error, traceback):
+        if kind:
+            self.kill()
+        super().__exit__(kind, error, traceback)
+
+
 def start(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
     environment = {**os.environ, "PYTHONWARNINGS": "default"}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    child = subprocess.Popen([sys.executable, tmp_path / "program.py"], env=environment, **pipes)
+    child = Child([sys.executable, tmp_path / "program.py"], env=environment, **pipes)
     return child, lambda **message: send(child, message)
 
 
@@ -226,6 +238,45 @@ def test_a_signal_ends_the_server_while_it_waits_for_input(tmp_path):
         ask(id=1, method="initialize", params=HELLO)
         child.send_signal(signal.SIGTERM)
         assert child.wait(60) == 143
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_a_second_signal_ends_a_server_that_is_stuck(tmp_path):
+    child, ask = start(tmp_path)
+    with child:
+        ask(id=1, method="initialize", params=HELLO)
+        ask(method="notifications/initialized")
+        call = {"name": "web_search", "arguments": {"query": "stuck"}}
+        child.stdin.write(
+            json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}).encode() + b"\n"
+        )
+        child.stdin.flush()
+        while b"printed by a provider" not in child.stderr.readline():
+            pass
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        assert child.poll() is None
+
+        def is_over():  # one that comes too soon goes to another thread, and does not wake the one that is stuck
+            child.send_signal(signal.SIGTERM)
+            return child.poll() is not None
+
+        wait_until(is_over)
+    assert child.returncode in {130, 143}  # of the one that Python handled later
+
+
+def test_a_client_that_closes_only_what_it_reads_ends_the_server_quietly(tmp_path):
+    child, ask = start(tmp_path)
+    with child:
+        ask(id=1, method="initialize", params=HELLO)
+        ask(method="notifications/initialized")
+        child.stdout.close()
+        child.stdin.write(b'{"jsonrpc": "2.0", "id": 2, "method": "ping"}\n')
+        child.stdin.flush()
+        assert child.wait(60) == 0
+        errors = child.stderr.read().decode()
+    assert "Traceback" not in errors
+    assert "Broken" not in errors
 
 
 def read_memory(child):

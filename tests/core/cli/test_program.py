@@ -293,6 +293,16 @@ def test_its_input_may_be_closed(home):
     assert "0 rows" in done.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize("given", ["<&-", "</dev/null"])
+def test_a_document_from_an_input_that_is_closed_or_empty_is_an_error(home, given):
+    words = [*PROGRAM, "read", "-"]
+    done = subprocess.run(["sh", "-c", f'exec "$@" {given}', "sh", *words], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "ERROR [invalid_option] -: standard input is closed, or has no text.\n"
+
+
 def test_an_error_that_names_the_browser_is_not_logged_as_well():
     program = """
 import logging, sys

@@ -34,6 +34,7 @@ from ..errors import (
     QuotaExhausted,
     WebSearchError,
 )
+from ..layers._caching.http import UNCHANGED, Validators
 from ..models import Page, SearchResponse
 from ..render import row_as_json
 from .output import exit_code, show_progress
@@ -61,6 +62,7 @@ class Rows:
         self._part = self.path.with_name(f"{self.path.name}.part") if self.old else self.path
         self._file: BinaryIO = sys.stdout.buffer if output == "-" else self._part.open("ab+", buffering=0)
         self._is_kept = output != "-" and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
+        self._validators: dict[str, dict[str, Any]] = {}  # of pages whose rows come next
         self._done: Counter[int] = Counter()  # how many rows each input has from earlier runs
         self._places: dict[int, int] = {}  # where the row of a page begins: numbers only, since there may be millions
         try:
@@ -85,10 +87,28 @@ class Rows:
             row: dict[str, Any] = json.loads(file.readline())
         return row
 
+    def find_validators(self, url: str, options: str) -> Validators | None:
+        """Return those of the old row of *url*, if it was read with the same *options*."""
+        old = self.old.find(url) if self.old else None
+        with suppress(KeyError, TypeError, ValueError):  # there are none, or somebody has edited the row
+            return Validators.model_validate(old["validators"][options]) if old else None
+        return None
+
+    def keep_validators(self, url: str, options: str, validators: Validators | None) -> None:
+        """Write *validators* into the next row of *url*."""
+        if validators:
+            self._validators[identify(url)] = {options: validators.model_dump(exclude_defaults=True)}
+
     def add(self, item: str, answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
         """Write the row of *item*, and return it. Its ``changed`` says what is new to the old rows."""
-        row = {self.key: item, **row_as_json(answer), self.key: item}
         old = self.old.find(item) if self.old else None
+        if old and getattr(answer, "status", None) == UNCHANGED:
+            row = {**old, self.key: item, "fetched_at": row_as_json(answer)["fetched_at"], "changed": "same"}
+            self.write(row)
+            return row
+        row = {self.key: item, **row_as_json(answer), self.key: item}
+        same = self._validators.pop(identify(item), None) or (self.find(item) or {}).get("validators")
+        row |= {"validators": same} if same else {}
         before = old.get("hash") if old else None
         row["changed"] = "new" if before is None else "same" if before == row.get("hash") else "changed"
         if self.folder is not None and isinstance(answer, Page):

@@ -6,11 +6,13 @@ import hmac
 import os
 import signal
 from collections.abc import AsyncGenerator
+from functools import partial
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, cast
 
 import typer
 
+from ..._runtime.threads import Threads
 from ...errors import ConfigurationError
 from ..arguments import declare
 from ..completion import complete_provider
@@ -44,8 +46,7 @@ def mcp(
         with tools.web:
             server = make_server(tools)
             if not http:
-                asyncio.run(_serve_stdio(server))
-                return
+                raise typer.Exit(asyncio.run(_serve_stdio(server)))
             host, _, port = http.rpartition(":")
             if not (host and port.isdecimal()):
                 raise ConfigurationError("--http: write HOST:PORT, such as 127.0.0.1:8000")
@@ -59,25 +60,43 @@ def mcp(
             _serve_http(server, hosts, tokens, host=host.strip("[]"), port=int(port), ssl_certfile=certificate)
 
 
-async def _serve_stdio(server: Any) -> None:
-    """Serve on standard input and output. What else is printed, also by a child, goes to stderr."""
-    import anyio
+async def _serve_stdio(server: Any) -> int:
+    """Serve on standard input and output; return the exit code. Other output, also of a child, goes to stderr."""
     from mcp.server.stdio import stdio_server
 
     async def read() -> AsyncGenerator[str]:
-        async for line in anyio.wrap_file(asked):
+        while line := await asyncio.wrap_future(threads.submit("read", asked.readline)):
             yield line
             while len(asyncio.all_tasks()) > 1_000:  # noqa: ASYNC110 - the client does not read the answers
                 await asyncio.sleep(0.1)
 
-    for number in (signal.SIGINT, signal.SIGTERM):  # nothing else ends the threads that wait for the client
-        signal.signal(number, lambda number, _: os._exit(128 + number))
+    async def write(line: str) -> None:
+        await asyncio.wrap_future(threads.submit("write", lambda: wire.write(line)))
+
+    def end(number: int, _: object) -> None:
+        signals.append(number)  # first, since another signal may come in between
+        if len(signals) > 1 or serving.done():  # what is being closed takes too long
+            os._exit(128 + number)
+        loop.call_soon_threadsafe(serving.cancel)
+
+    signals: list[int] = []
+    loop, serving = asyncio.get_running_loop(), cast("asyncio.Task[None]", asyncio.current_task())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    threads = Threads("websearch-mcp", 2)  # nobody waits for those that a client keeps waiting
     asked = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
-    wire = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    wire = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8", newline="\n")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    async with stdio_server(cast("Any", read()), anyio.wrap_file(wire)) as streams:
-        await server.run(*streams, server.create_initialization_options())
+    streams: Any = read(), SimpleNamespace(write=write, flush=partial(asyncio.sleep, 0))
+    try:
+        async with stdio_server(*streams) as ends:
+            await server.run(*ends, server.create_initialization_options())
+    except* (BrokenPipeError, ConnectionResetError):  # the client has gone; what it has not read goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), wire.fileno())
+    except* asyncio.CancelledError:
+        pass
+    return 128 + signals[0] if signals else 0
 
 
 def _serve_http(server: Any, hosts: list[str], tokens: dict[bytes, str], **options: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
@@ -90,13 +90,17 @@ def read(
         part: dict[str, Any] = {"max_length": max_length, "max_tokens": max_tokens, "offset": offset, "query": query}
         part |= {"find": find, "outline": outline, "comments": comments, "reviews": reviews, "transcripts": transcripts}
         arguments = {"reader": reader, "internal": internal, "timeout": timeout, "robots": robots or None}
-        with open_web("Reading" if targets else "", given, no_cache=no_cache, **arguments) as web:
-            if source or output:
-                part["max_length"] = max_length or (None if max_tokens else sys.maxsize)
-                from ..rows import Rows, write_rows
+        if source or output:
+            from ..revalidation import Revalidation
+            from ..rows import Rows, write_rows
 
-                write_rows(partial(web.aiter_read, **part), items, Rows(output or "-", refresh=refresh))
-                return
+            part["max_length"] = max_length or (None if max_tokens else sys.maxsize)
+            open_rows = cache(lambda: Rows(output or "-", refresh=refresh))  # only when all arguments are right
+            layers = [Revalidation(open_rows, part)]
+            with open_web("", given, no_cache=no_cache, layers=layers, **arguments) as web:
+                write_rows(partial(web.aiter_read, **part), items, open_rows())
+            return
+        with open_web("Reading", given, no_cache=no_cache, **arguments) as web:
             pages = _read_all(web, web if reader else _open_files(web), targets, part)
     print_pages(pages, form)
 
@@ -113,6 +117,8 @@ class _Files:
 
         file = Path(url2pathname(urlsplit(url).path))
         page: Page = yield (Call(read_stream, sys.stdin.buffer, file) if url == _STDIN else Call(read_file, file))
+        if url == _STDIN and not page.content:
+            raise InvalidOption("-: standard input is closed, or has no text")
         return page
 
 
