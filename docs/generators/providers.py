@@ -191,7 +191,7 @@ def _facts(cls: type[Any]) -> str:
         "Free": f"{about.free_allowance}{date}" if about.free_allowance else "",
         "Price": f"{about.price}{date}" if about.price else "",
         "Terms": about.terms,
-        "Parameters compared with": about.compared or f"the pages of its API{date}" if about.api_urls else "",
+        "Parameters compared with": about.compared,
         "Longest query": " and ".join(longest),
     }
     return "\n".join(f"- {name}: {fact}" for name, fact in facts.items() if fact)

@@ -1,12 +1,12 @@
 """The comparison of what adapters send with what the services' SDKs accept, against SDKs of our own."""
 
 from __future__ import annotations
+import re
 import sys
 
 import pytest
 
 from tests.cassettes import drift, vocabulary
-from websearch_core.providers import known, provider_class
 
 TYPES = """
 Category = Literal["company", "news", {more}]
@@ -73,9 +73,15 @@ def test_what_options_and_topics_send_is_found_by_sending_it(name, key, word):
 
 
 def test_each_adapter_that_names_an_sdk_says_where_that_has_its_words():
-    named = {name for name in known() if getattr(getattr(provider_class(name), "about", None), "compared", "")}
+    assert vocabulary.packages().keys() == vocabulary.PLACES.keys()
+    assert vocabulary.packages()["exa"].startswith("exa-py ")
 
-    assert named == vocabulary.PLACES.keys() == vocabulary.packages().keys()
+
+def test_it_is_compared_every_week():
+    workflow = (vocabulary.SDKS.parents[1] / ".github" / "workflows" / "drift.yml").read_text("utf-8")
+
+    assert re.search(r'cron: "\d+ \d+ \* \* [0-6]"', workflow)
+    assert "- run: make drift\n" in workflow
 
 
 def test_make_drift_fails_if_a_word_is_gone(sdk, monkeypatch, capsys):

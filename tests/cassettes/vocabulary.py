@@ -7,6 +7,7 @@ The SDKs are only parsed, never imported. ``python -m tests.cassettes.vocabulary
 
 from __future__ import annotations
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -23,6 +24,7 @@ from websearch_core.providers import known, provider_class
 from websearch_core.testing import SECRET
 
 SDKS = Path(__file__).parents[2] / "build" / "sdks"
+_SDK = re.compile(r"(\S+ \d+\.\d+\.\d+), ")  # otherwise it was compared with the pages of the API
 _URL = "https://kelp.example/"
 _QUERIES: tuple[dict[str, Any], ...] = (
     *({"time_range": period} for period in ("day", "week", "month", "year")),
@@ -51,10 +53,12 @@ PLACES = {
             "sources": "firecrawl/v2/methods/search:valid_sources",
         },
     ),
+    "keenable": Sdk("keenable/client:Keenable.search", {"mode": "keenable/client:Keenable.search.mode"}),
     "linkup": Sdk(
         "linkup/_client:LinkupClient.search",
         {"depth": "linkup/_client:search.depth", "outputType": "linkup/_client:search.output_type"},
     ),
+    "ollama": Sdk("ollama/_types:WebSearchRequest", {}),
     "parallel": Sdk(
         "parallel/types/client_search_params:ClientSearchParams",
         {"mode": "parallel/types/client_search_params:ClientSearchParams.mode"},
@@ -85,7 +89,7 @@ PLACES = {
 def packages() -> dict[str, str]:
     """Return the SDK that each adapter names, with its version, by the name of the provider."""
     compared = {name: getattr(getattr(provider_class(name), "about", None), "compared", "") for name in known()}
-    return {name: words.partition(",")[0] for name, words in compared.items() if words}
+    return {name: found[1] for name, words in compared.items() if (found := _SDK.match(words))}
 
 
 def sent(name: str) -> dict[str, set[str]]:

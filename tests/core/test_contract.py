@@ -7,17 +7,22 @@ What the services answer comes from the cassettes: ``search.yaml`` and ``nothing
 
 from __future__ import annotations
 import ast
+import inspect
+import json
+import re
 from pathlib import Path
 from statistics import mean
 
 import pytest
 
 from tests.cassettes import tape as tapes
-from websearch_core import providers
+from websearch_core import SearchQuery, SearchResponse, SearchResult, providers
+from websearch_core.errors import BadRequest, BadResponse, ServiceError, Unavailable
+from websearch_core.layers import Fallback
 from websearch_core.provider._declare import field_notes, is_secret
 from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
-from websearch_core.testing import SECRET, Check, read_checks, search_checks
+from websearch_core.testing import SECRET, Check, play, read_checks, reply, search_checks
 
 # They send in their own way, which no cassette can replay: see tests/core/providers.
 LIBRARIES = {"browser", "ddgs"}
@@ -40,12 +45,25 @@ PLAIN_TEXT = {
 }  # in their titles, <code> is a word
 
 
+WITHOUT_SERVICE = {"browser", "direct", "external", "local"}  # which ask none, or one that the user declares
+
+
 def built_in(role):
     for name in known():
         cls = provider_class(name)
         is_ours = cls.__module__.startswith("websearch_core.providers.") and name not in LIBRARIES
         if is_ours and needs_network(cls) and can(cls, role):
             yield name
+
+
+URL = "https://kelp.example/"
+KELP = SearchQuery.of("kelp", limit=1)
+JSON_SERVICES = sorted({*built_in("search")} - {"arxiv", "duckduckgo"})  # which answer in Atom and in HTML
+# How services say under a success that a search failed, if not as all others do.
+OWN_KINDS = {
+    **dict.fromkeys(["firecrawl", "jina", "kagi", "searchapi", "serpapi"], Unavailable),
+    "wikipedia": BadRequest,
+}
 
 
 def make(name):
@@ -79,6 +97,116 @@ def checks_of(name, role):
 )
 def test_every_provider_keeps_its_promises(provider: str, check: Check):
     check()
+
+
+class Next:
+    """The second provider of a chain."""
+
+    name = "next"
+
+    def search(self, query):
+        yield from ()
+        return SearchResponse(query=query.text, results=(SearchResult(title="Kelp", url=URL),), provider=self.name)
+
+
+def ask(name, body, chain=Fallback()):  # noqa: B008 - it is frozen
+    """Return what comes of a search whose service answers *body*, and who answers in a chain of it and another."""
+    both = chain(make(name), Next())
+    try:
+        found = play(make(name).search(KELP), reply(body)).result
+    except ServiceError as error:
+        found = error
+    return found, play(both.search(KELP), reply(body)).result.provider
+
+
+def find_lists(body, path=()):
+    """Yield the paths of all lists that are in objects only."""
+    for key, value in body.items():
+        if isinstance(value, list):
+            yield (*path, key)
+        elif isinstance(value, dict):
+            yield from find_lists(value, (*path, key))
+
+
+def place(body, path, value):
+    """Return a copy of *body* with another value at a path; None leaves it out."""
+    key, *rest = path
+    if rest:
+        return {**body, key: place(body[key], rest, value)}
+    return {name: one for name, one in ({**body, key: value}).items() if one is not None}
+
+
+def read_body(name, scenario):
+    body = json.loads(tapes.responses(tapes.find(name, scenario))[0].content)
+    return {key: value for key, value in body.items() if key != "unresponsive_engines"}  # which searxng reports
+
+
+@pytest.mark.parametrize("name", JSON_SERVICES)
+def test_an_empty_object_is_an_empty_answer_with_a_note_after_which_the_next_is_asked(name):
+    found, answered = ask(name, {}, Fallback(on_empty=True))
+
+    assert (found.results, len(found.notes), answered) == ((), 1, "next")
+    assert re.search(f"{name}'s answer (held|has) no list", found.notes[0])
+    assert ask(name, {})[1] == name
+
+
+@pytest.mark.parametrize("name", JSON_SERVICES)
+def test_an_answer_without_its_list_is_empty_and_one_with_another_type_there_is_an_error(name):
+    body = read_body(name, "search")
+    needed = 0
+    for path in find_lists(body):
+        found, answered = ask(name, place(body, path, None), Fallback(on_empty=True))
+        assert isinstance(found, SearchResponse), (path, found)
+        if not found.results:
+            needed += 1
+            assert answered == (name if found.answer else "next")  # a direct answer is one, too
+            for other in "soon", 7, {"items": 3}:
+                assert isinstance(ask(name, place(body, path, other))[0], BadResponse)
+
+    assert needed == (name != "you")  # which has two lists, of pages and of news
+
+
+@pytest.mark.parametrize("name", JSON_SERVICES)
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"error": "down"},
+        {"error": {"code": 500, "message": "down"}},
+        {"errors": [{"message": "down"}]},
+        {"error_code": "E1"},
+        {"code": 503},
+        {"message": "Forbidden"},
+        {"message": "Forbidden", "request": {"id": "x"}},
+        {"detail": "Service is under maintenance"},
+        {"status": "error", "message": "down"},
+        {"success": False},
+    ],
+    ids=str,
+)
+def test_an_error_under_a_success_is_an_error_after_which_the_next_is_asked(name, error):
+    failed, answered = ask(name, error)
+
+    assert (type(failed) in {BadResponse, OWN_KINDS.get(name)}, answered) == (True, "next"), failed
+    assert "down" not in str(failed)  # what a service says is in `detail`
+
+
+@pytest.mark.parametrize("name", JSON_SERVICES)
+def test_an_error_beside_an_empty_list_is_an_error(name):
+    if (nothing := tapes.responses(tapes.find(name, "nothing"))[0]).status != 200:
+        pytest.skip("it says with a status that it found nothing")
+    failed, answered = ask(name, {**json.loads(nothing.content), "error": "down"})
+
+    assert isinstance(failed, ServiceError)
+    assert answered == "next"
+
+
+@pytest.mark.parametrize("name", [name for name in known() if name not in WITHOUT_SERVICE])
+def test_each_adapter_built_in_names_what_it_was_compared_with_and_when(name):
+    compared = getattr(getattr(provider_class(name), "about", None), "compared", "no `about`")
+    file = Path(inspect.getsourcefile(provider_class(name))).read_text("utf-8")
+
+    assert re.fullmatch(r"(\S+ \d+\.\d+\.\d+|[a-z ]{3,}.*), 20[2-9]\d-[01]\d(-[0-3]\d)?", compared), compared
+    assert f'compared="{compared}"' in file
 
 
 def test_missing_cassettes_are_named(monkeypatch, tmp_path):

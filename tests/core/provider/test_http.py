@@ -260,6 +260,8 @@ def test_a_service_that_refuses_a_caller_without_a_key_blocks_it(name):
     {"status": "error", "message": "no"}, {"error": "Internal error"}, {"error": {"code": 500}}, {"code": 503},
     {"success": False}, {"results": [], "error": "Search backend failed"}, {"meta": {"n": 0}, "results": [], "error": 1},
     {"results": [], "error_code": "E1"}, {"web": {"results": []}, "error": "no"},
+    {"results": [], "usage": [{"name": "searches", "count": 1}], "warnings": [{"type": "a", "text": "b"}], "error": "no"},
+    {"status": "error", "details": [{"field": "q", "text": "too long"}]},
 ])  # fmt: skip
 def test_an_error_under_a_success_is_a_bad_response(body):
     with pytest.raises(BadResponse, match="an error instead of results"):
@@ -270,7 +272,7 @@ def test_an_error_under_a_success_is_a_bad_response(body):
 @pytest.mark.parametrize("body", [
     {}, {"took": 3}, {"results": []}, {"results": [], "message": "No results"}, {"status": "ok", "message": {"items": []}},
     {"status": 200, "code": 20000, "error": None, "errors": []}, {"results": [{"url": "x"}], "error": "one engine failed"},
-    {"web": {"results": [1]}, "errors": ["one engine failed"]}, {"total": 0, "offset": 0},
+    {"web": {"results": [{"url": "x"}]}, "errors": ["one engine failed"]}, {"total": 0, "offset": 0},
 ])  # fmt: skip
 def test_an_answer_that_is_empty_or_partial_is_not_an_error(body):
     assert decode(reply(body), Brave(api_key="k")) == body

@@ -255,9 +255,18 @@ def test_images_are_urls_or_objects():
     assert parse_images([{"src": "https://a.example/4.png"}], url="src") == (Image(url="https://a.example/4.png"),)
 
 
-def test_an_error_in_place_of_the_results_is_no_empty_answer():
+@pytest.mark.parametrize("body", [{"error": "The index is away"}, {"message": "Forbidden", "request": {"id": "1"}}])
+def test_an_error_in_place_of_the_results_is_no_empty_answer(body):
     with pytest.raises(BadResponse):
-        take_results({"error": "The index is away"}, "stub")
+        take_results(body, "stub")
+    with pytest.raises(BadResponse):
+        parse_search(Stub(), SearchQuery.of("kelp"), body, body.get("hits"))
+
+
+def test_a_url_that_a_service_has_written_for_html_or_for_people_is_one_that_can_be_opened():
+    (result,) = parse_results([{"url": "https://a.example/tide tables?a=1&amp;b=2&copy=3"}], "stub")
+
+    assert result.url == "https://a.example/tide%20tables?a=1&b=2&copy=3"
 
 
 def test_urls_without_a_scheme_are_https():
@@ -309,9 +318,10 @@ def test_an_answer_without_a_list_is_empty_and_has_a_note_before_those_of_the_pr
     found = parse_search(Stub(), SearchQuery.of("kelp"), {}, notes=("stub is slow",))
 
     assert (found.results, found.notes) == ((), ("stub's answer held no list of results", "stub is slow"))
+    assert parse_search(Stub(), SearchQuery.of("kelp"), {}, None).notes == found.notes[:1]
 
 
-@pytest.mark.parametrize("items", [None, "results", {}, 3])
+@pytest.mark.parametrize("items", ["results", {}, 3])
 def test_what_is_given_as_the_list_has_to_be_one(items):
     with pytest.raises(BadResponse, match="changed its format"):
         parse_search(Stub(), SearchQuery.of("kelp"), {"results": []}, items)

@@ -71,6 +71,16 @@ def test_an_empty_account_is_told_from_speed_by_its_words():
         play(KAGI.search(SearchQuery.of("kelp")), reply({"error": [{"message": "Slow down"}]}, 429))
 
 
+@pytest.mark.parametrize(("number", "found", "goes_on"), [(0, 20, True), (0, 19, False), (8, 20, True), (9, 20, False)])
+def test_there_are_ten_pages_and_one_with_fewer_results_is_the_last(number, found, goes_on):
+    results = [{"url": f"https://sea.example/{one}", "title": "Kelp", "snippet": "Brown."} for one in range(found)]
+    flow = KAGI._page(SearchQuery.of("kelp", limit=20), number, 100)
+
+    played = play(flow, reply({"meta": {}, "data": {"search": results}}))
+
+    assert (len(played.result[0].results), played.result[1]) == (found, goes_on)
+
+
 def test_a_missing_page_is_not_found():
     with pytest.raises(PageNotFound):
         play(KAGI.read(URL), reply({"meta": {}, "data": [], "errors": [{"code": "extract.not_found"}]}))

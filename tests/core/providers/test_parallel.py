@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from websearch_core.client._enforce import enforce_query
 from websearch_core.errors import Blocked, PageNotFound, TimedOut, Unavailable, UnsupportedContent, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.parallel import Parallel
+from websearch_core.render import render_search
 from websearch_core.testing import SECRET, play, reply
 
 PARALLEL = Parallel(api_key=SECRET)
@@ -92,3 +94,14 @@ def test_several_pages_are_read_in_one_request():
 
     assert isinstance(refused, Blocked)
     assert (page.url, page.content, page.usage) == (URL, "Kelp grows.", {"sku": 2})
+
+
+def test_emoji_keep_their_joiners_up_to_the_text_that_a_model_reads():
+    query, crew, flag = SearchQuery.of("crew"), "👩🏽\u200d🚀 👨\u200d👩\u200d👧", "🏳️\u200d🌈"
+    hit = {"url": "https://a.example/", "title": f"Our crew {crew}", "excerpts": [f"Wel\u200bcome {flag}"]}
+
+    found = enforce_query(play(Parallel(api_key=SECRET).search(query), reply({"results": [hit]})).result, query)
+
+    assert (found.results[0].title, found.results[0].snippet) == (f"Our crew {crew}", f"Welcome {flag}")
+    assert crew in render_search(found)
+    assert flag in render_search(found)

@@ -6,7 +6,6 @@ import pytest
 
 from websearch_core.errors import (
     AuthenticationError,
-    BadResponse,
     QuotaExhausted,
     RateLimited,
     Unavailable,
@@ -72,7 +71,6 @@ def test_nothing_found_is_an_answer(state):
         ({"error": "Too many requests this hour."}, 429, RateLimited),
         ({"search_metadata": {"status": "Error"}, "error": "Google hasn't returned any results."}, 200, Unavailable),
         ({"search_metadata": {"status": "Success"}, "error": "Proxy timeout"}, 200, Unavailable),
-        ({"search_metadata": {"status": "Success"}}, 200, BadResponse),
     ],
 )
 def test_what_only_looks_like_nothing_is_an_error(body, status, kind):

@@ -354,3 +354,10 @@ def test_a_site_is_mapped():
         "include_usage": True,
     }  # fmt: skip
     assert (done.value.value.links, done.value.value.usage) == (("https://sea.example/a",), {"credits": 1})
+
+
+def test_a_top_level_domain_is_refused_before_the_service_does():
+    with pytest.raises(UnsupportedOption, match="tavily takes no top-level domains: edu") as caught:
+        next(TAVILY.search(SearchQuery.of("kelp", allowed_domains=["kelp.edu", "edu"])))
+
+    assert caught.value.options == ("allowed_domains",)

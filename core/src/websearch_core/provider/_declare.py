@@ -71,7 +71,7 @@ def check_base_url(value: str) -> str:
     is_whole = parts.scheme in {"http", "https"} and parts.hostname and not re.search(r"\s", value)
     if not is_whole or parts.username or parts.query or parts.fragment:
         hint = f"; did you mean {meant}?" if "?" not in value and (meant := complete_url(value)) else ""
-        raise ValueError(f"must be an absolute http(s) URL, without credentials, query or fragment{hint}")
+        raise ValueError(f"must be an absolute http(s) URL, without white space, credentials, query or fragment{hint}")
     return value.rstrip("/")
 
 

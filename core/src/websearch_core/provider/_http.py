@@ -52,6 +52,7 @@ _MAX_DETAIL_LENGTH = 200
 _MAX_UNITS = 20
 _DAY = 86_400.0
 _MESSAGES = tuple("message msg detail error_message error_description error errors title reason info".split())
+_BESIDE = {*_MESSAGES, "details", "warnings"}  # lists of these are not results
 _FAILED = {"error", "fail", "failed", "failure"}
 _MOST_NESTED = 4
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
@@ -257,19 +258,25 @@ def find_failure(body: Mapping[str, Any]) -> str | None:
 
     That is an error beside no results; or a message, if there is not even an empty list.
     """
-    rest = {name: value for name, value in body.items() if name not in {"error", "errors"}}
-    if any(value and isinstance(value, list) for one in (rest, *rest.values()) for value in as_object(one).values()):
-        return None
     codes = [as_number(body.get(name)) or 0 for name in ("status", "statusCode", "code", "error_code")]
-    if (
+    is_error = (
         any(body.get(name) for name in ("error", "errors", "error_message", "error_code"))
         or any(400 <= code < 600 for code in codes)
         or str(body.get("status")).lower() in _FAILED
         or body.get("success") is False
-    ):
-        return find_message(body) or ""
-    has_parts = any(isinstance(value, dict | list) for name, value in body.items() if name not in _MESSAGES)
-    return None if has_parts else find_message(body)
+    )
+    if not is_error and any(isinstance(value, dict | list) for name, value in body.items() if name not in _MESSAGES):
+        return None
+    if any(map(_has_results, (body, *(value for name, value in body.items() if name not in {"error", "errors"})))):
+        return None
+    return find_message(body) or ("" if is_error else None)
+
+
+def _has_results(part: Any) -> bool:
+    """Return whether a part of an answer has a list of objects with a URL or several texts, as results are."""
+    lists = (items for name, items in as_object(part).items() if name not in _BESIDE)
+    items = (item for items in lists for item in as_objects(items))
+    return any("url" in item or sum(isinstance(one, str) for one in item.values()) > 1 for item in items)
 
 
 def find_kind(words: Any, kinds: Kinds) -> type[ServiceError] | None:

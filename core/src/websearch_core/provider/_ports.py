@@ -98,8 +98,8 @@ class Service:
         price: The list price: ``USD 5 per 1,000 requests``.
         prices: The same for programs, which estimate by it what a call will cost; empty if that is not known.
         as_of: When allowance and prices were true: ``2026-09``.
-        compared: The SDK whose parameters ours were compared with, and when: ``exa-py 2.28.0, 2026-11-23``. If empty,
-            they were compared with the pages in *api_urls*.
+        compared: What our parameters were compared with, and when: the SDK, ``exa-py 2.28.0, 2026-11-23``, or ``the
+            pages of its API, 2026-11``, those in *api_urls*.
         terms: What its terms say about results: storing, showing, automated use.
     """
 

@@ -14,7 +14,7 @@ from .._text.markup import strip_highlights, strip_markup
 from .._text.urls import is_web_url
 from ..models import Image, SearchQuery, SearchResponse, SearchResult
 from ..models._domains import Domains
-from ._http import as_number, as_object, as_objects, as_text, follow, unexpected_format
+from ._http import as_number, as_object, as_objects, as_text, find_message, follow, unexpected_format
 from ._ports import Provider
 
 _MAX_AUTHORS = 100
@@ -109,15 +109,17 @@ def parse_results(
     return tuple(results)
 
 
-def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[Any], tuple[str, ...]]:
+def take_results(body: Any, provider: str, key: str = "results", items: Any = ...) -> tuple[list[Any], tuple[str, ...]]:
     """Return the list of results of *body*, and a note if there is none: that is an empty answer, but an unusual one.
 
-    *key* may be a path of keys, ``web.results``. Another type there, or an error instead, is a `BadResponse`.
+    *key* may be a path of keys, ``web.results``; *items* is what was found already. Another type there, or words of an
+    error instead, is a `BadResponse`.
     """
-    items = body
-    for name in key.split("."):
-        items = items.get(name) if isinstance(items, dict) else items
-    if items is None and not as_object(body).get("error"):
+    if items is ...:
+        items = body
+        for name in key.split("."):
+            items = items.get(name) if isinstance(items, dict) else items
+    if items is None and find_message(body) is None:
         return [], (f"{provider}'s answer held no list of results",)
     if not isinstance(items, list):
         raise unexpected_format(provider)
@@ -133,19 +135,19 @@ def parse_search(
         provider: The provider.
         query: The query.
         body: The service's own answer, for ``raw``.
-        items: The decoded list of results; by default, what is at *path*.
-        path: The path of keys that leads to the list in *body*. If there is none, the answer is empty, with a note.
+        items: The decoded list of results, or None if the answer has none; by default, what is at *path*.
+        path: The path of keys that leads to the list in *body*. If there is none, and *body* has no words of an error
+            either, the answer is empty, with a note.
         fields: Arguments of `parse_results`, such as ``snippet="text"``, and fields of `SearchResponse`, such as
             ``answer``.
 
     Raises:
-        BadResponse: What should be the list is not one, or none of its items looks like a result.
+        BadResponse: What should be the list is not one, or an error, or none of its items looks like a result.
     """
     named = [*(fields.keys() & SearchResponse.model_fields.keys())]
     facts = dict(zip(named, map(fields.pop, named), strict=True))
-    if items is ...:
-        items, missing = take_results(body, provider.name, path)
-        facts["notes"] = (*missing, *facts.get("notes", ()))
+    items, missing = take_results(body, provider.name, path, items)
+    facts["notes"] = (*missing, *facts.get("notes", ()))
     results = parse_results(items, provider.name, **fields)
     return SearchResponse(query=query.text, results=results, provider=provider.name, raw=body, **facts)
 
@@ -201,8 +203,8 @@ def take_first(value: Any) -> Any:
 
 
 def _absolute(address: str) -> str:
-    """Return a URL without surrounding blanks; ``//host/path`` is one of the service's own scheme, HTTPS."""
-    address = address.strip()
+    """Return a URL without blanks or escapes of HTML; ``//host/path`` is one of the service's own scheme, HTTPS."""
+    address = address.strip().replace("&amp;", "&").replace(" ", "%20")
     return f"https:{address}" if address.startswith("//") else address
 
 

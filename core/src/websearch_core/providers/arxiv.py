@@ -45,6 +45,7 @@ class ArXiv:
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
+        compared="the pages of its API, 2026-11",
         terms="Metadata may be kept and shown (CC0); papers have licences of their own.",
     )
 

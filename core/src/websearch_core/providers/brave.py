@@ -55,6 +55,7 @@ class Brave:
         price="USD 5 per 1,000 requests",
         prices=(kit.Price(usd=0.005, by_request=True),),
         as_of="2026-09",
+        compared="the pages of version 1 of its API, 2026-09",
         terms="results may not be kept beyond transient use",
     )
     terms_forbid_recording = "its terms do not allow keeping its results"

@@ -50,6 +50,7 @@ class Crawl4ai:
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
+        compared="the pages of its server's API, 2026-11",
     )
 
     base_url: kit.BaseUrl | None = None

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
+from websearch_core.provider._results import take_results
 
 _MARKUP = re.compile(r"</?(?:(?:jats|mml):[a-z0-9-]+|italic|bold|sc|title|sec|list|list-item)\b[^<>]*>", re.IGNORECASE)
 _HEADING = re.compile(r"<(jats:)?title>\s*(?:abstract|summary)[.:]?\s*</(?:jats:)?title>", re.IGNORECASE)
@@ -39,6 +40,7 @@ class Crossref:
         price="free; Metadata Plus is for members",
         prices=kit.FREE,
         as_of="2026-11",
+        compared="the pages of its API, 2026-11",
         terms="Metadata may be kept and shown; abstracts may be under copyright.",
     )
 
@@ -59,18 +61,21 @@ class Crossref:
         key = {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
         sent = kit.with_extra(params, query, join=",")
         response = yield kit.Request(url=f"{self.base_url}/works", params=sent, headers=key)
-        message = kit.as_object(kit.decode(response, self).get("message"))
+        body = kit.decode(response, self)
+        items, notes = take_results(body, self.name, "message.items")
+        message = kit.as_object(body.get("message"))
         page = kit.parse_search(
             self,
             query,
             message,
-            message.get("items"),
+            items,
             title=_title,
             url=_url,
             snippet=_snippet,
             published=_published,
             author=_authors,
             markup="html",
+            notes=notes,
         )
         total = message.get("total-results")
         return page, isinstance(total, int) and (number + 1) * size < total

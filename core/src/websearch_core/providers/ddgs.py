@@ -68,6 +68,7 @@ class Ddgs:
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
+        compared="the library ddgs 9.16.1, 2026-11-23",
         terms="The engines behind it do not offer their pages to programs.",
     )
 

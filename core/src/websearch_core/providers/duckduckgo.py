@@ -64,6 +64,7 @@ class DuckDuckGo:
     about: ClassVar[kit.Service] = kit.Service(
         free_allowance="no allowance is documented: it blocks programs that ask often",
         prices=kit.FREE,
+        compared="its HTML pages, 2026-11",
         terms="there is no offer for programs",
     )
 

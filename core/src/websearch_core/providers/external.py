@@ -107,10 +107,7 @@ class External:
         kit.check_options(query, self)
         response = yield self._request(query)
         body = self._body(response)
-        *path, key = self.results.split(".")  # without a path, the body is the list
-        if (holder := follow(path, body)) is None:
-            raise BadResponse(f"external search failed: its answer has nothing at {'.'.join(path)}", provider=self.name)
-        items, notes = take_results(holder, self.name, key)
+        items, notes = take_results(body, self.name, self.results)  # without a path, the body is the list
         if notes:
             notes = (f"{self.name}'s answer has no list at {self.results}: is it elsewhere?",)
         if items and not any(follow(self.url.split("."), item) for item in items):

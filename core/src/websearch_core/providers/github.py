@@ -42,6 +42,7 @@ class GitHub:
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
+        compared="the pages of version 2022-11-28 of its API, 2026-11",
     )
 
     api_key: Annotated[kit.Key | None, kit.Env("GITHUB_TOKEN", "GH_TOKEN")] = None

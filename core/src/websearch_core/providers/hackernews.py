@@ -37,6 +37,7 @@ class HackerNews:
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
+        compared="the pages of version 1 of its API, 2026-11",
     )
 
     base_url: kit.BaseUrl = "https://hn.algolia.com/api/v1"

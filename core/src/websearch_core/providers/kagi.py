@@ -47,6 +47,7 @@ class Kagi:
         signup_url="https://kagi.com/api",
         price="USD 12 per 1,000 searches",
         as_of="2026-09",
+        compared="the pages of version 1 of its API, 2026-09",
     )
 
     api_key: Annotated[kit.Key, kit.Env("KAGI_API_KEY", "KAGI_API_TOKEN")]
@@ -89,7 +90,7 @@ class Kagi:
             self,
             query,
             body,
-            data.get(workflow) or [],
+            data.get(workflow) or ([] if "meta" in body else None),  # nothing found has none
             published="time",
             markup="html",
             answer=plain_text(direct.get("snippet"), "html") or plain_text(direct.get("title"), "html") or None,
@@ -128,11 +129,9 @@ class Kagi:
     def _ask(self, payload: dict[str, Any], query: kit.SearchQuery) -> kit.Flow[dict[str, Any]]:
         response = yield kit.post_json(self, "search", payload, query)
         body = kit.decode(response, self, kind=_KINDS, meanings={200: errors.Unavailable})
-        if not isinstance(body.get("data"), dict):
-            if body.get("data") is not None or "meta" not in body:
-                raise unexpected_format(self.name)
-            body = {**body, "data": {}}
-        return body
+        if not isinstance(data := body.get("data") or {}, dict):
+            raise unexpected_format(self.name)
+        return {**body, "data": data}
 
 
 def _suggestion(result: Mapping[str, Any]) -> str:

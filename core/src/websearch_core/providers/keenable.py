@@ -1,8 +1,8 @@
 """Keenable: a search engine for agents, and pages as Markdown.
 
-Compared with its SDK, ``keenable`` 0.1.1 of 2026-08, on 2026-11-23. Works without a key, with a limit by the hour for
-each address; a used-up one is `QuotaExhausted`. The number of results cannot be set, and there are no further pages.
-Only one domain can be allowed. Results have the text of the page that fits the query.
+Works without a key, with a limit by the hour for each address; a used-up one is `QuotaExhausted`. The number of results
+cannot be set, and there are no further pages. Only one domain can be allowed. Results have the text of the page that
+fits the query.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Keenable:
         signup_url="https://keenable.ai/console",
         free_allowance="keyless: a limit by the hour for each address",
         as_of="2026-08",
+        compared="keenable 0.1.1, 2026-11-23",
     )
 
     api_key: Annotated[kit.Key | None, kit.Env("KEENABLE_API_KEY")] = None

@@ -31,6 +31,7 @@ class Marginalia:
         free_allowance="keyless, with a limit that all callers share; your own key for non-commercial use",
         price="a commercial key is metered",
         as_of="2025-12",
+        compared="the pages of its API, 2025-12",
         terms="Results are under CC BY-NC-SA 4.0, except with a commercial key.",
     )
 

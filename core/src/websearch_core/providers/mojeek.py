@@ -44,6 +44,7 @@ class Mojeek:
         api_urls=("https://www.mojeek.com/support/api/search/request_parameters.html",),
         signup_url="https://www.mojeek.com/services/search/web-search-api/",
         as_of="2026-10",
+        compared="the pages of its API, 2026-10",
         terms="Below the Business plan, results may be kept for an hour.",
     )
     terms_forbid_recording = "its terms allow keeping its results for an hour only"
@@ -78,12 +79,11 @@ class Mojeek:
         return page, bool(page.results) and total is not None and (number + 1) * size < total
 
     def _body(self, response: kit.Response) -> dict[str, Any]:
-        body = kit.as_object(kit.decode(response, self).get("response"))
+        whole = kit.decode(response, self)
+        body = kit.as_object(whole.get("response")) or whole
         status = kit.as_text(body.get("status")) or ""
-        if status.startswith("OK"):
+        if not status or status.startswith("OK"):
             return body
-        if not status:
-            return {}
         raise kit.error_for(response, self, detail=status, kind=find_kind(f" {status} ", _KINDS) or ServiceError)
 
 

@@ -1,8 +1,7 @@
 """Ollama: the web search that its cloud offers to accounts, and the texts of pages.
 
-Compared with its SDK, ``ollama`` 0.6.3, and the page of its API on 2026-11-23. It runs at ollama.com whichever server
-runs the models, and needs a key of an account, which may be a free one. A search has no filters and at most ten
-results, without dates.
+It runs at ollama.com whichever server runs the models, and needs a key of an account, which may be a free one. A search
+has no filters and at most ten results, without dates.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ class Ollama:
         signup_url="https://ollama.com/settings/keys",
         free_allowance="some with a free account",
         as_of="2026-11",
+        compared="ollama 0.6.3, 2026-11-23",
     )
 
     api_key: Annotated[kit.Key, kit.Env("OLLAMA_API_KEY")]

@@ -41,6 +41,7 @@ class OpenAlex:
         free_allowance="USD 1 a day with a free key, a tenth of that without: about 1,000 and 100 searches",
         price="USD 1 per 1,000 searches",
         as_of="2026-09",
+        compared="the pages of its API, 2026-09",
         terms="Data is in the public domain (CC0).",
     )
 

@@ -41,6 +41,7 @@ class SearchApi:
         signup_url="https://www.searchapi.io/users/sign_up",
         free_allowance="100 searches once",
         as_of="2026-09",
+        compared="the pages of version 1 of its API, 2026-09",
     )
 
     api_key: Annotated[kit.Key, kit.Env("SEARCHAPI_API_KEY")]

@@ -58,6 +58,7 @@ class SearXNG:
         api_urls=("https://docs.searxng.org/dev/search_api.html",),
         free_allowance="everything: it is free software, on your own server",
         prices=kit.FREE,
+        compared="a server of 2026-08-22, 2026-11-21",
         terms="public servers discourage programs; engines may block a busy server",
     )
 

@@ -38,6 +38,7 @@ class SemanticScholar:
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
+        compared="the pages of version 1 of its API, 2026-11",
     )
 
     api_key: Annotated[kit.Key | None, kit.Env("SEMANTIC_SCHOLAR_API_KEY", "S2_API_KEY")] = None

@@ -53,6 +53,7 @@ class SerpApi:
         free_allowance="250 searches a month",
         price="USD 75 per 5,000 searches a month",
         as_of="2026-09",
+        compared="the pages of its API, 2026-09",
     )
 
     api_key: Annotated[kit.Key, kit.Env("SERPAPI_API_KEY", "SERPAPI_KEY", "SERP_API_KEY")]

@@ -41,6 +41,7 @@ class Serper:
         free_allowance="2,500 credits once",
         price="USD 1 per 1,000 credits, less in bulk; a page of results is a credit",
         as_of="2026-08",
+        compared="its playground, 2026-08",
     )
 
     api_key: Annotated[kit.Key, kit.Env("SERPER_API_KEY")]

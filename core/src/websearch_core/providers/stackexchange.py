@@ -50,6 +50,7 @@ class StackExchange:
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
+        compared="the pages of version 2.3 of its API, 2026-11",
         terms="Posts are under CC BY-SA: name the author and link the post where you show them.",
     )
 

@@ -98,6 +98,9 @@ class Tavily:
         if query.country and query.topic != "general":
             message = f"tavily knows countries in general search only, not for {query.topic}"
             raise UnsupportedOption(message, options=["country"], provider=self.name)
+        if bare := [domain for domain in query.allowed_domains if "." not in domain]:
+            message = f"tavily takes no top-level domains: {', '.join(bare)}"
+            raise UnsupportedOption(message, options=["allowed_domains"], provider=self.name)
         payload: dict[str, Any] = {
             "query": query.text,
             "max_results": min(query.limit, _MAX_RESULTS),

@@ -45,6 +45,7 @@ class Wayback:
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
+        compared="the pages of its API, 2026-11",
     )
 
     base_url: kit.BaseUrl = "https://web.archive.org"

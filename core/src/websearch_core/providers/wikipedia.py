@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from websearch_core import errors
 from websearch_core import provider as kit
+from websearch_core.provider._results import take_results
 
 _KINDS: dict[str, type[errors.ServiceError]] = {
     "ratelimited": errors.RateLimited,
@@ -54,6 +55,7 @@ class Wikipedia:
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
+        compared="the pages of its API, 2026-11",
         terms="Texts are under CC BY-SA 4.0: name the article and the licence where you show them.",
     )
 
@@ -77,9 +79,8 @@ class Wikipedia:
         body = kit.decode(response, self, kind=_kind)
         found = kit.as_object(body.get("query"))
         about = kit.as_object(found.get("searchinfo"))
-        items = found.get("search")
-        if isinstance(items, list):
-            items = [item for item in kit.as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
+        items, notes = take_results(body, self.name, "query.search")
+        items = [item for item in kit.as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
         rewritten = kit.as_text(about.get("rewrittenquery"))
         page = kit.parse_search(
             self,
@@ -90,7 +91,7 @@ class Wikipedia:
             published="timestamp",
             markup="html",
             suggestions=tuple(filter(None, [kit.as_text(about.get("suggestion")), rewritten])),
-            notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else (),
+            notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else notes,
         )
         return page, isinstance(body.get("continue"), dict)
 

@@ -16,6 +16,7 @@ from websearch_core.provider._dates import date_span
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, as_texts, unexpected_format
 from websearch_core.provider._reading import find_records, read_alone
+from websearch_core.provider._results import take_results
 
 _PAGE = 100
 _PAGES = 10
@@ -100,12 +101,11 @@ class You:
         response = yield self._search_request(kit.with_extra(payload, query))
         body = kit.decode(response, self, meanings=self._meanings())
         found = body.get("results")
-        if not isinstance(found, dict) and not ("metadata" in body and found in (None, [])):
-            raise unexpected_format(self.name)
-        web, news = (kit.as_objects(kit.as_object(found).get(section)) for section in ("web", "news"))
+        web, news = (take_results(found, self.name, section)[0] for section in ("web", "news"))
+        items = None if found is None and "metadata" not in body else [*web, *news]
         about = kit.as_object(body.get("metadata"))
         page = kit.parse_search(
-            self, query, body, [*web, *news], snippet=_snippet, content="contents.markdown", published="page_age",
+            self, query, body, items, snippet=_snippet, content="contents.markdown", published="page_age",
             author="authors", markup="entities", request_id=kit.as_text(about.get("search_uuid")),
         )  # fmt: skip
         return page, len(web) >= size and number + 1 < _PAGES

@@ -75,7 +75,7 @@ _PAGE_STATUSES: _Meanings = {  # of a page that we open ourselves
     403: (errors.AccessDenied, errors.Blocked),
     404: (errors.PageNotFound,),
 }
-_GARBAGE = [b"", b"<html><p>Log in", b"[]", b"null", b'"x"', b'{"results": 3}', b'{"results": [{"ti', b"[" * 100_000]
+_GARBAGE = [b"", b"<html><p>Log in", b"[]", b"null", b'"x"', b'{"results": [{"ti', b"[" * 100_000]
 
 
 def search_checks(provider: SearchProvider, *, some: Response, none: Response, markup: bool = True) -> list[Check]:

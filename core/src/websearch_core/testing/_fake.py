@@ -117,6 +117,8 @@ class FakeWeb:
     def _respond(self, query: SearchQuery, results: Results) -> SearchResponse:
         if isinstance(results, SearchResponse):
             return results.model_copy(update={"query": query.text, "provider": results.provider or self.name})
+        if isinstance(results, Exception):
+            raise ConfigurationError(f'FakeWeb: results: write errors={{"*": {type(results).__name__}(...)}}')
         made = tuple(self._make_result(result) for result in results)
         return SearchResponse(query=query.text, results=made, provider=self.name)
 
