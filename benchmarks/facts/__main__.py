@@ -129,8 +129,8 @@ def describe(facts: Sequence[Fact], alive: dict[str, list[bool]]) -> Section:
             f"reader was run on them; each was asked with `query` and `max_tokens={MAX_TOKENS}`. A fact is alive if "
             "the excerpt has the answer as the page writes it. The other readers' Markdown went through our own picker "
             "with the same limit, so that the columns differ in what a reader keeps. Half of the pages, by a hash "
-            "of their names, was set aside: constants were chosen by the other half and the total of this one. "
-            "All pages are among those that "
+            "of their names, was set aside: rules and constants were chosen by the other half, and by the total of "
+            "this one and its failures counted by cause. All pages are among those that "
             "our model of the main content is trained on. In brackets, intervals of 95 % (Wilson)."
         ),
         tables=[

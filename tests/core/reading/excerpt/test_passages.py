@@ -345,3 +345,32 @@ def test_a_row_is_found_by_a_word_of_the_header_of_its_table():
     part = Excerpt(query="lifetime of key 31", max_length=600).of(Page(url="https://keys.example/", content=MANUAL))
 
     assert "| key 31 | 31 days |" in part.content
+
+
+def test_a_name_is_found_that_a_page_writes_without_a_space_after_the_maker():
+    cards = "\n\n".join(f"Varra{place} lamp with a linen shade\nfor ${n}1.00" for n, place in enumerate("ABCDEFGH", 1))
+    page = Page(url="https://lamps.example/", content=FILLER, rest=f"{cards}\n\nVarraEmber lamp\nfor $48.99\n\n{cards}")
+    part = Excerpt(query="price of the Ember lamp", max_length=300).of(page)
+
+    assert "$48.99" in part.content
+
+
+def test_cards_outside_the_main_text_are_passages_by_themselves():
+    names = ["Amber", "Birch", "Ember", "Fjord"]
+    cards = [f"{name} lamp with a shade\n${n}1.00\nMore options" for n, name in enumerate(names, 1)]
+    page = Page(url="https://lamps.example/", content=FILLER, rest="\n\n".join(cards))
+    part = Excerpt(query="price of the Birch", max_length=160).of(page)
+
+    assert "$21.00" in part.content
+    assert "$11.00" not in part.content
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_the_best_passage_of_all_is_shown_wherever_it_stands(outside):
+    best = "Care of the Ember lamp: " + "wipe the brass of the lamp with a dry cloth, and never with sand. " * 7
+    others = "\n\n".join(f"Ember lamp {n}\n{'with a shade of linen ' * 3}" for n in range(9))
+    content, rest = (f"{FILLER}\n\n{others}", best) if outside else (f"{FILLER}\n\n{best}", others)
+    page = Page(url="https://lamps.example/", content=content, rest=rest)
+    part = Excerpt(query="care of the Ember lamp", max_length=640).of(page)
+
+    assert "Care of the Ember lamp" in part.content

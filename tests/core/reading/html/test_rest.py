@@ -87,8 +87,48 @@ def test_a_heading_that_nothing_follows_is_left_out():
     assert "## Empty" not in found
 
 
+def test_a_footer_is_under_no_heading_of_the_page():
+    def paragraphs(text: str) -> str:
+        return "".join(f"<p>{n}. {text * 6}</p>" for n in range(4))
+
+    prices = f"<h2>Prices</h2>{paragraphs('Ember lamp, with a shade, for $48.99. ')}"
+    found = rest(f"{prices}<footer><h4>Contact</h4>{paragraphs('Call +44 20 7977 7048. ')}</footer>").splitlines()
+
+    assert "## Prices" in found
+    assert "## Contact" in found
+
+
+SUBJECTS = ["category-social-security", "tag-cookies", "h-[calc(100vh-var(--nav-height))]", "skip-item"]
+
+
+@pytest.mark.parametrize("mark", SUBJECTS)
+def test_what_a_class_says_of_the_subject_or_the_style_is_not_what_the_part_is_for(mark):
+    assert "24 March 2025" in rest(f'<aside class="post {mark}"><h3>Kettles</h3><p>24 March 2025</p></aside>')
+    assert not rest(f'<aside class="{mark} social"><h3>Kettles</h3><p>24 March 2025</p></aside>')
+
+
 def test_comments_that_are_dropped_are_not_beside_the_content():
     comments = "<section id=comments><h3>2 comments</h3><p>Mine broke after 3 days.</p><p>Mine did not.</p></section>"
     page = f"<title>Ember</title><body><article><h1>Ember</h1>{STORY}</article>{comments}</body>".encode()
 
     assert "broke" not in read_html(page, "https://lamps.example/ember.html", comments="drop").rest
+
+
+FORM = "<form><p>Your address will not be published.</p><label>Name</label></form>"
+MINE = "<p>Mine broke after 3 days.</p>"
+
+
+@pytest.mark.parametrize(
+    ("comments", "is_beside"),
+    [
+        (f"<section id=comments>{MINE}{FORM}</section>", True),
+        (f"<form><p>Search</p><section id=comments>{MINE}<p>It will not be published.</p></section></form>", False),
+    ],
+    ids=["a form in the section", "a form around it"],
+)
+def test_the_form_for_a_comment_is_beside_the_content_but_not_the_comments(comments, is_beside):
+    page = f"<title>Ember</title><body><article><h1>Ember</h1>{STORY}</article>{comments}</body>".encode()
+    found = read_html(page, "https://lamps.example/ember.html", comments="drop").rest
+
+    assert ("will not be published" in found) is is_beside
+    assert "broke" not in found

@@ -49,7 +49,8 @@ class Composer:
         found = tie(main, pieces(main, self._whole))
         if rest:
             shift = len(self.text) - len(rest)
-            beside = [_shifted(piece, shift) for piece in tie(rest, pieces(rest, self._whole))]
+            # Its paragraphs have all that stands together: to tie them would join neighbours.
+            beside = [_shifted(piece, shift) for piece in pieces(rest, self._whole)]
             found += [piece._replace(start=len(main)) for piece in beside[:1]] + beside[1:]
         found = found[bisect_right(found, self.offset, key=lambda piece: piece.end) :]
         if found and found[0].start < self.offset:

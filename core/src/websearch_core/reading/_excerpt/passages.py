@@ -35,6 +35,9 @@ _MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
 # Words as `fold` returns them, most of them only their beginning; then those of scripts without spaces, anywhere.
 _ASKING: Any = json.loads(files(__package__ or "").joinpath("asking.json").read_text("utf-8"))
+# Words without a space between them, mostly names in elements of their own: "EmberLamp", "SKFBearing".
+_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_GLUED = re.compile(r"(?<![^\W_])(?:[a-z]+|[A-Z](?:[A-Z]+(?=[A-Z][a-z])|[a-z]+))[A-Z][^\W_]+")
 _STATING = {
     "money": AMOUNT,
     "time": re.compile(
@@ -60,9 +63,16 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
     ranked = [run for run in ranking if run.first < source.beside]
 
     def room_beside(max_length: int) -> int:
-        """Return how many characters those outside the main text get first: enough for the best if it is not long."""
+        """Return how many characters those outside the main text get first: enough for the best if it is not long.
+
+        The best of all comes before any other, wherever it stands.
+        """
         best = source.excerpt(beside[:1]).content_length
-        return min(_MAX_BESIDE, max(int(_BESIDE * max_length), best if best <= max_length // 2 else 0))
+        room = min(_MAX_BESIDE, max(int(_BESIDE * max_length), best if best <= max_length // 2 else 0))
+        first = source.excerpt(ranking[:1]).content_length
+        if first > max_length:
+            return room
+        return max(room, first) if beside[:1] == ranking[:1] else min(room, max_length - first)
 
     def cut(max_length: int) -> Page:
         outside = _filled(source, [], beside, room_beside(max_length))
@@ -127,6 +137,7 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
         text = TARGET.sub("]", source.text[start:end])
         said = list_terms(text)
         lengths.append(len(said))
+        said += list_terms(" ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text)))
         last = source.pieces[run.after - 1]
         header = list_terms(last.frame.opening) if last.frame and not last.frame.closing else []
         found = question.count(said + heading_words(last.headings) + header)

@@ -88,7 +88,7 @@ def choose_responses(
                 for some in (kept, shown)
             )
         elif any(found):
-            shown = _drop(outline, shown, found) or shown
+            shown = _drop(outline, shown, _without_forms(outline, found)) or shown
             rest = _drop(outline, kept, found)
             notes += [] if rest else [f"the page has only {name}: they were kept"]
             kept = rest or kept
@@ -171,6 +171,14 @@ def _is_in(outline: TextBlocks, element: int, root: int) -> bool:
     while element > root:
         element = outline.parents[element]
     return element == root
+
+
+def _without_forms(outline: TextBlocks, found: list[bool]) -> list[bool]:
+    """Leave out forms to write a response with. A form that has other parts of the page too is not one."""
+    forms = outline.holders(element for element, name in enumerate(outline.names) if name == "form")
+    around = [forms[element] for element in outline.block_elements]
+    others = {0, *(form for form, response in zip(around, found, strict=True) if not response)}
+    return [response and form in others for form, response in zip(around, found, strict=True)]
 
 
 def _without_controls(outline: TextBlocks, found: list[bool]) -> list[bool]:

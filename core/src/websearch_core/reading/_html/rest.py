@@ -22,8 +22,10 @@ _LEVELS = {f"h{level}": "#" * level for level in range(1, 7)}
 # Classes, ids and roles of what belongs to no page: how to move between pages, to share them, to agree to cookies.
 _FOREIGN = re.compile(
     r"(?<![a-z])(?:navigation|nav|menubar|breadcrumbs?|pagination|cookies?|consent|gdpr|onetrust|shar(?:e|ing)"
-    r"|social|skip)(?![a-z])"
+    r"|social|skip(?![-_]item))(?![a-z])"
 )
+# What classes name too: values of styles, as in "h-[calc(100vh-var(--nav-height))]", and what an article is about.
+_SUBJECT = re.compile(r"\[[^\]\s]*+\]?|(?<!\S)(?:category|tag|topic)[-_]\S+")
 _DIGIT = re.compile(r"\d")
 
 
@@ -39,13 +41,16 @@ def write_rest(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool],
     passages: dict[str, None] = {}
     blocks = _find_beside(outline, kept, shown)
     groups = _group(outline)
+    # A footer does not belong to the section before it: its top headings become second-level, whatever the page says.
+    headings = (e for e in outline.block_elements if outline.names[e] in _LEVELS and _is_in_footer(outline, e))
+    raised = max(0, min((int(outline.names[element][1]) for element in headings), default=0) - 2)
     for _, members in groupby(range(len(groups)), groups.__getitem__):
         passage = list(members)
         if any(map(blocks.__getitem__, passage)):
             names = [n for n in passage if blocks[n] or (kept[n] and len(outline.block_texts[n]) <= _MAX_CONTEXT)]
-            passages["\n".join(_lines(outline, names))] = None
+            passages["\n".join(_lines(outline, names, raised))] = None
         elif len(passage) == 1 and kept[passage[0]] and outline.names[outline.block_elements[passage[0]]] in _LEVELS:
-            passages["\n".join(_lines(outline, passage))] = None
+            passages["\n".join(_lines(outline, passage, raised))] = None
     return "\n\n".join(_without_empty_sections(list(passages)))
 
 
@@ -66,7 +71,7 @@ def _without_empty_sections(passages: list[str]) -> list[str]:
 
 def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool]) -> list[bool]:
     """Return which blocks are neither content nor part of a menu, a button, or what belongs to no page."""
-    in_menu, marks = TELLING_TAGS["nav"], {mark for mark in {*outline.marks} if _FOREIGN.search(mark.lower())}
+    in_menu, marks = TELLING_TAGS["nav"], {mark for mark in {*outline.marks} if _is_foreign(mark.lower())}
     each = enumerate(zip(outline.marks, outline.around, strict=True))
     foreign = outline.holders(n for n, (mark, around) in each if mark in marks or around & in_menu)
     beside = [
@@ -88,6 +93,10 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
     return beside
 
 
+def _is_foreign(mark: str) -> bool:
+    return _FOREIGN.search(mark) is not None and _FOREIGN.search(_SUBJECT.sub("", mark)) is not None
+
+
 def _group(outline: TextBlocks) -> list[int]:
     """Return for each block the largest element around it that has little text."""
     sizes, parents = [0] * len(outline.names), outline.parents
@@ -101,14 +110,19 @@ def _group(outline: TextBlocks) -> list[int]:
     return [tops[element] for element in outline.block_elements]
 
 
-def _lines(outline: TextBlocks, blocks: Sequence[int]) -> Iterator[str]:
+def _lines(outline: TextBlocks, blocks: Sequence[int], raised: int) -> Iterator[str]:
     """Yield the lines of a passage: one for each block, but one for all cells of a row."""
-    if len(blocks) == 1 and (level := _LEVELS.get(outline.names[outline.block_elements[blocks[0]]])):
-        yield f"{level} {outline.block_texts[blocks[0]]}"
+    element = outline.block_elements[blocks[0]]
+    if len(blocks) == 1 and (level := _LEVELS.get(outline.names[element])):
+        yield f"{level[raised * _is_in_footer(outline, element) :]} {outline.block_texts[blocks[0]]}"
         return
     for row, members in groupby(blocks, lambda n: _row(outline, n)):
         texts = [outline.block_texts[n] for n in members]
         yield from [" | ".join(texts)] if row else texts
+
+
+def _is_in_footer(outline: TextBlocks, element: int) -> bool:
+    return outline.around[element] & TELLING_TAGS["footer"] > 0
 
 
 def _row(outline: TextBlocks, block: int) -> int:
