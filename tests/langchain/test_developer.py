@@ -6,6 +6,7 @@ import copy
 import inspect
 import json
 import pickle
+from dataclasses import fields
 from types import SimpleNamespace
 
 import httpx
@@ -16,6 +17,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.runtime import Runtime
 from pydantic import SecretStr
 
 from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool, WebSearchToolkit
@@ -225,6 +227,9 @@ class TestMaxUses:
         assert self.statuses(await agent.ainvoke({"messages": "hi"}, config))[-2:] == ["success", "error"]
 
     @pytest.mark.parametrize("options", [{}, {"subgraphs": True}, {"stream_mode": "custom"}], ids=str)
+    @pytest.mark.skipif(
+        not any(one.name == "control" for one in fields(Runtime)), reason="this LangGraph has nothing that they share"
+    )
     def test_a_sub_agent_shares_the_calls_of_the_run(self, scripted, echo, options):
         toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=1)
         helper = self.agent(scripted, toolkit, [[self.SEARCH]])
@@ -450,3 +455,14 @@ class TestBudget:
             assert (call(read, {place: config}, url="https://sea.example/")).status == "error"
 
         assert [row.tenant for row in file.read()] == ["", "acme", "bob"]
+
+
+@pytest.mark.parametrize("name", ["results", "raw_results", "api_wrapper"])
+def test_a_method_of_another_search_tool_is_answered_with_the_line_to_write(echo, name):
+    tool = WebSearchTool(provider=echo)
+    with pytest.raises(AttributeError, match=f"^'WebSearchTool' has no attribute '{name}': write ") as caught:
+        getattr(tool, name)
+    for line in str(caught.value).partition(": write ")[2].removesuffix(" for the text").split(", or "):
+        assert eval(line, {"tool": tool, "query": "kelp"}) is not None
+    with pytest.raises(AttributeError, match="no attribute 'anything'$"):
+        _ = tool.anything

@@ -132,6 +132,8 @@ def test_what_to_do_about_errors_is_raise_or_skip():
         ("web_path", "write urls="),
         ("web_paths", "write urls="),
         ("url", "write urls="),
+        ("query", r"write WebSearchRetriever\(k=5\).invoke\(query\)"),
+        ("pages", r"write WebSearchRetriever\(k=5\).invoke\(query\)"),
         ("bs_kwargs", "leave it out: the main part"),
         ("bs_get_text_kwargs", "leave it out: the main part"),
         ("default_parser", "leave it out: the main part"),
@@ -147,6 +149,16 @@ def test_what_to_do_about_errors_is_raise_or_skip():
 def test_an_argument_of_another_loader_is_answered_with_the_line_to_write(name, says):
     with pytest.raises(ConfigurationError, match=f"^{name}: {says}"):
         WebPageLoader(SHORE, **{name: 1})
+
+
+@pytest.mark.parametrize("name", ["scrape", "scrape_all", "fetch_all"])
+def test_a_method_of_another_loader_is_answered_with_the_line_to_write(site, name):
+    loader = WebPageLoader(f"{site.url}/kelp", web=site.web())
+    with pytest.raises(AttributeError, match=f"^'WebPageLoader' has no attribute '{name}': write ") as caught:
+        getattr(loader, name)
+    assert eval(str(caught.value).partition(": write ")[2], {"loader": loader})
+    with pytest.raises(AttributeError, match="^'WebPageLoader' has no attribute 'anything'$"):
+        _ = loader.anything
 
 
 def test_a_loader_without_urls_says_where_they_stand():

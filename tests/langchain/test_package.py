@@ -42,7 +42,10 @@ def test_a_tool_loads_only_what_making_one_needs():
         "print(*sorted(set(sys.modules) - before))"
     ).split()
     assert "websearch_core.layers._retry" in loaded
-    layers = ("budget", "cache", "fuse", "rerank", "robots", "robots_files", "usage", "merge", "caching.sqlite")
+    layers = (
+        "amounts", "budget", "cache", "caching", "caching.sqlite", "fuse", "merge", "rerank", "robots", "robots_files",
+        "shared_pace", "usage",
+    )  # fmt: skip
     rooms = (
         "_browser", "_net", "citations", "client._calls", "index", "otel", "provider._http", "providers", "reading",
         "render", "testing",
@@ -50,6 +53,6 @@ def test_a_tool_loads_only_what_making_one_needs():
     unused = {f"websearch_core.layers._{name}" for name in layers} | {f"websearch_core.{name}" for name in rooms}
     libraries = {
         "bs4", "httpcore", "httpx", "httpx2", "langchain", "langgraph", "lxml", "markdownify", "pypdf", "redis",
-        "selectolax", "sqlite3",
+        "selectolax", "sqlite3", "tomllib",
     }  # fmt: skip
     assert not (unused | libraries) & set(loaded)

@@ -9,7 +9,7 @@ import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ToolCallResult
 from llama_index.core.schema import Document
 from llama_index.core.tools import FunctionTool
-from llama_index.core.workflow import Context
+from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
 
 from llamaindex_websearch import WebSearchToolSpec, collect_sources
 from llamaindex_websearch.conversations import find_conversation
@@ -84,13 +84,21 @@ async def run(agent, ctx=None):
     return outputs
 
 
-async def edit(agent, ctx, **state):
-    """Return the context as a client sends it back, with another *state*."""
-    saved = json.loads(json.dumps(ctx.to_dict()))
-    restored = Context.from_dict(agent, saved)
-    for name, value in state.items():
-        await restored.store.set(name, value)
-    return Context.from_dict(agent, json.loads(json.dumps(restored.to_dict())))
+class Nothing(Workflow):
+    @step
+    async def end(self, _: StartEvent) -> StopEvent:
+        return StopEvent()
+
+
+async def edit(agent, ctx=None, **state):
+    """Return the context, or a new one, as a client sends it back, with another *state*."""
+    if ctx is None:  # one that has not run cannot be saved everywhere
+        nothing = Nothing()
+        ctx = Context(nothing)
+        await nothing.run(ctx=ctx)
+    saved = {**json.loads(json.dumps(ctx.to_dict())), "workers": {}}
+    saved["state"]["state_data"]["_data"] |= {name: json.dumps(value) for name, value in state.items()}
+    return Context.from_dict(agent, saved)
 
 
 async def test_an_edited_context_keeps_its_options_without_the_mark(tavily, agent):
@@ -111,9 +119,8 @@ async def test_an_edited_context_keeps_its_options_without_the_mark(tavily, agen
 async def test_a_marked_name_that_is_not_known_here_gets_no_options(tavily, agent, name):
     spec = tavily()
     reader = agent(spec, *[SEARCH, "done"] * 2)
-    ctx = Context(reader)
-    await spec.configure(ctx, api_key="ann-key")
-    (refused,) = await run(reader, await edit(reader, ctx, **{KEY: name}))
+    await spec.configure(Context(reader), api_key="ann-key")
+    (refused,) = await run(reader, await edit(reader, **{KEY: name}))
 
     assert "ERROR [configuration] the options of this conversation are not known here" in refused.content
     assert tavily.seen == []
@@ -123,7 +130,7 @@ async def test_a_marked_name_that_is_not_known_here_gets_no_options(tavily, agen
 async def test_junk_for_a_name_is_a_conversation_of_its_own(tavily, agent, junk):
     spec = tavily(provenance="seen")
     reader = agent(spec, SEARCH, "done")
-    ctx = await edit(reader, Context(reader), **{KEY: junk})
+    ctx = await edit(reader, **{KEY: junk})
     (found,) = await run(reader, ctx)
 
     assert not found.is_error
@@ -134,7 +141,7 @@ async def test_a_context_names_no_option_whatever_it_holds(tavily, agent):
     spec = tavily()
     reader = agent(spec, SEARCH, "done")
     options = {"api_key": "stolen", "provider": "brave", "options": {"api_key": "stolen"}, "__api_key": "stolen"}
-    await run(reader, await edit(reader, Context(reader), **options))
+    await run(reader, await edit(reader, **options))
 
     assert tavily.seen == ["developer"]
 
@@ -150,7 +157,7 @@ async def test_a_context_names_no_option_whatever_it_holds(tavily, agent):
 async def test_numbers_of_an_edited_context_are_bounded(sea, agent, stored):
     spec = WebSearchToolSpec(web=sea(), provenance="seen")
     reader = agent(spec, SEARCH, ("open_page", {"url": EVIL}), "done")
-    found, opened = await run(reader, await edit(reader, Context(reader), websearch_sources=stored))
+    found, opened = await run(reader, await edit(reader, websearch_sources=stored))
 
     assert [one.metadata["citation_id"] for one in found.raw_output] == [1, 2, 3]
     assert "ERROR [unsafe_url]" in opened.content
@@ -161,9 +168,9 @@ async def test_a_context_says_what_its_own_conversation_may_open_and_nothing_els
     spec = WebSearchToolSpec(web=sea(pages={EVIL: "text"}), provenance="seen")
     reader = agent(spec, *[("open_page", {"url": EVIL}), "done"] * 3)
     stored = [{"id": 1, "url": EVIL, "title": "", "read": True}]
-    (opened,) = await run(reader, await edit(reader, Context(reader), websearch_sources=stored))
-    (named,) = await run(reader, await edit(reader, Context(reader), websearch_named=[EVIL, 7, None]))
-    (refused,) = await run(reader, await edit(reader, Context(reader), seen=[EVIL], sources=stored))
+    (opened,) = await run(reader, await edit(reader, websearch_sources=stored))
+    (named,) = await run(reader, await edit(reader, websearch_named=[EVIL, 7, None]))
+    (refused,) = await run(reader, await edit(reader, seen=[EVIL], sources=stored))
 
     assert not opened.is_error
     assert not named.is_error

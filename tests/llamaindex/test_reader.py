@@ -3,6 +3,7 @@ import asyncio
 import pickle
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from llama_index.core.ingestion import IngestionPipeline
@@ -114,6 +115,35 @@ def test_an_argument_of_another_reader_is_answered_with_what_to_write(argument: 
         WebPageReader(**{argument: True})
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"url": KELP}, 'url: write WebPageReader().load_data(["https://docs.python.org/3/"]), or one URL'),
+        ({"sitemap_url": KELP}, 'sitemap_url: write WebPageReader(crawl={"depth": 1}).load_data([url])'),
+        ({"query": "kelp"}, "query: write WebSearchRetriever(k=5).retrieve(query)"),
+        (
+            {"pages": ["Kelp"]},
+            'pages: write WebPageReader().load_data(urls), or WebSearchRetriever(provider="wikipedia")',
+        ),
+        ({"urls": KELP, "html_to_text": True}, "html_to_text: leave it out: a document is always Markdown"),
+        ({"urls": KELP, "anything": True}, "anything: write WebPageReader().load_data(["),
+        ({}, "urls: must be a URL or a list of URLs, not None: write WebPageReader().load_data(["),
+    ],
+)
+async def test_what_another_reader_is_called_with_is_answered_with_what_to_write(
+    sea: Sea, arguments: dict[str, Any], says: str
+) -> None:
+    reader: Any = WebPageReader(web=sea())
+    for call in (reader.load_data, lambda **given: list(reader.lazy_load_data(**given))):
+        with pytest.raises(InvalidOption) as caught:
+            call(**arguments)
+        assert str(caught.value).startswith(says)
+    for acall in (reader.aload_data, reader.alazy_load_data):
+        with pytest.raises(InvalidOption) as caught:
+            await acall(**arguments)
+        assert str(caught.value).startswith(says)
+
+
 def test_reading_in_threads_is_parallel_too(sea: Sea) -> None:
     meeting = threading.Barrier(2)
     reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=60)))
@@ -171,8 +201,8 @@ async def test_an_allowed_address_is_read() -> None:
 
 
 def test_what_is_not_a_list_of_urls_says_so():
-    with pytest.raises(InvalidOption, match="urls: must be a list of URLs, not NoneType"):
-        WebPageReader().load_data(None)
+    with pytest.raises(InvalidOption, match="urls: must be a list of URLs, not int"):
+        WebPageReader().load_data(7)
 
 
 async def test_a_site_is_read_from_its_start() -> None:

@@ -58,7 +58,7 @@ class Workers:
 
     def __init__(self, scripted, fake, *, alone):
         self.scripted, self.fake, self.alone, self.spec = scripted, fake, alone, make_spec(fake)
-        self.ctx = None
+        self.ctx, self.saved = None, None
 
     async def agent(self, *turns):
         """Return a worker with the context that another one saved."""
@@ -79,8 +79,8 @@ class Workers:
 
         tools = [*spec.to_tool_list(), approve, open_all]
         agent = FunctionAgent(tools=tools, llm=self.scripted(*turns), streaming=False)
-        saved = json.loads(json.dumps(self.ctx.to_dict())) if self.ctx else None
-        self.ctx = Context.from_dict(agent, saved) if saved else Context(agent)
+        saved = self.saved
+        self.ctx = Context.from_dict(agent, json.loads(saved)) if saved else Context(agent)
         if saved:  # LlamaIndex leaves the memory of the agent to the program
             await self.ctx.store.set("memory", ChatMemoryBuffer.from_defaults(llm=agent.llm))
         return agent
@@ -93,12 +93,13 @@ class Workers:
         outputs = []
         async for event in running.stream_events():
             if until and isinstance(event, until):
-                self.ctx = Context.from_dict(agent, json.loads(json.dumps(running.ctx.to_dict())))
+                self.saved = json.dumps(running.ctx.to_dict())
                 await running.cancel_run()
                 return outputs
             if isinstance(event, ToolCallResult):
                 outputs.append(event.tool_output.content)
         await running
+        self.saved = json.dumps(self.ctx.to_dict())
         return outputs
 
 

@@ -48,6 +48,7 @@ _OF_OTHERS = {
     **dict.fromkeys(
         ("show_progress", "show_progress_bar"), "leave it out: on_event=... takes a function that hears of each page"
     ),
+    **dict.fromkeys(("query", "search_query", "pages", "load_max_docs"), "write WebSearchRetriever(k=5).invoke(query)"),
     "is_local": "read the file, and give its URLs to WebPageLoader",
     "max_depth": 'write crawl={"depth": ...}, one less than max_depth, and on_error="skip"',
     "mode": 'write reader="firecrawl"; add crawl=True for a site, or take WebSearchRetriever(provider="firecrawl")',
@@ -56,6 +57,10 @@ _OF_OTHERS = {
     "proxies": 'write http=Http(proxy="http://proxy.corp:3128", resolve="here")',
     "raise_for_status": 'leave it out: an error page is never a document, and on_error="skip" leaves it out',
 }  # the arguments of other loaders
+_METHODS = dict.fromkeys(
+    ("scrape", "scrape_all", "ascrape_all", "fetch_all"),
+    "[document.page_content for document in loader.load()]",
+)  # and their methods
 
 
 class WebPageLoader(BaseLoader):
@@ -102,6 +107,12 @@ class WebPageLoader(BaseLoader):
         arguments, _ = split_arguments(arguments, ["read_options", "crawl", "on_error"])
         self.web: WebSearch = WebSearch.resolve(web, arguments)
         self._loading = Loading(self.web, read_options, on_error, crawl)
+
+    if not TYPE_CHECKING:  # hidden from type checkers: with it, they would accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            line = f": write {_METHODS[name]}" if name in _METHODS else ""
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{line}")
 
     def lazy_load(self) -> Iterator[Document]:
         """Read the pages when they are requested, some of them ahead.

@@ -107,7 +107,8 @@ class SearchToolOptions(PageToolOptions, total=False):
 class _Options(BaseModel):
     """The options of the tools and the toolkit, as fields; they cannot be changed later."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    # Nobody makes one of this class or of `_WebTool`: those derived from them build what validates.
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     web: WebSearch = Field(exclude=True, frozen=True)
     search_options: Mapping[str, Any] = Field(default_factory=dict, frozen=True)
@@ -190,6 +191,11 @@ def _with_artifact(answer: Any, failures: list[WebSearchError]) -> Any:
     if failures and isinstance(answer, ToolMessage) and answer.status == "error" and answer.artifact is None:
         answer.artifact = Output.of_error(failures[-1]).artifact
     return answer
+
+
+# What code for other search tools calls, and what to write instead.
+_METHODS = {"api_wrapper", "aresults", "raw_results", "results", "search", "search_wrapper"}
+_DATA = "tool.web.search(query, limit=5).results, or tool.run(query) for the text"
 
 
 class _WebTool(_Options, BaseTool):
@@ -305,7 +311,7 @@ class PageToolArguments(PageArguments):
     runtime: Injected = None
 
 
-class WebSearchTool(_WebTool):
+class WebSearchTool(_WebTool, defer_build=False):
     """Searches the web for an agent: ``web_search(query, limit, allowed_domains, time_range)``.
 
     ::
@@ -365,6 +371,13 @@ class WebSearchTool(_WebTool):
         if "args_schema" not in self.model_fields_set:
             self.args_schema = self._tools.search_arguments(SearchToolArguments)  # pyright: ignore[reportIncompatibleVariableOverride] - as above
 
+    if not TYPE_CHECKING:  # hidden from type checkers: with it, they would accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _METHODS:
+                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}: write {_DATA}")
+            return super().__getattr__(name)
+
     @_hint_config
     def _run(
         self,
@@ -393,7 +406,7 @@ class WebSearchTool(_WebTool):
                 return _split(await self._tools.asearch(_asked(query, sent), self._find_run(config, runtime)))
 
 
-class OpenPageTool(_WebTool):
+class OpenPageTool(_WebTool, defer_build=False):
     """Reads a page or a part of it for an agent: ``open_page(url, max_length, offset, query, find)``.
 
     Pages of this machine and its network are refused, also behind host names and redirects, except those in
@@ -445,7 +458,7 @@ class OpenPageTool(_WebTool):
                 return _split(await self._tools.aopen_page(asked, self._find_run(config, runtime)))
 
 
-class WebSearchToolkit(_Options, BaseToolkit):
+class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
     """Both tools, over one `WebSearch` and one `Ledger`.
 
     ::

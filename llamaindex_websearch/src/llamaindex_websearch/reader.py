@@ -3,7 +3,7 @@
 from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Never, Unpack
 
 from llama_index.core.readers.base import BasePydanticReader
 from llama_index.core.schema import Document
@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr
 
 from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
-from websearch_core.errors import ConfigurationError
+from websearch_core.errors import ConfigurationError, InvalidOption
 from websearch_core.tools import Loading, OnError, split_arguments
 
 from .documents import as_document
@@ -20,10 +20,17 @@ from .events import report
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
-# The arguments of other readers of web pages, and what to write instead.
+# The arguments of other readers and of their methods, and what to write instead.
+_URLS = 'write WebPageReader().load_data(["https://docs.python.org/3/"]), or one URL'
+_SEARCH = "write WebSearchRetriever(k=5).retrieve(query)"
 _ELSEWHERE = MappingProxyType(
     {
-        **dict.fromkeys(("urls", "url", "web_path", "web_paths"), "write WebPageReader().load_data(urls)"),
+        **dict.fromkeys(("urls", "url", "web_path", "web_paths"), _URLS),
+        **dict.fromkeys(("query", "search_query", "params"), _SEARCH),
+        **dict.fromkeys(("sitemap_url", "start_url"), 'write WebPageReader(crawl={"depth": 1}).load_data([url])'),
+        "filter": "write WebPageReader().load_data([each for each in WebSearch().map(url) if ...])",
+        "pages": 'write WebPageReader().load_data(urls), or WebSearchRetriever(provider="wikipedia").retrieve(query)',
+        "prefix": 'write crawl={"scope": "path"}, and load_data([prefix])',
         **dict.fromkeys(("wait_until", "browser"), 'write reader="auto": a browser is used for pages that need one'),
         "continue_on_failure": 'write on_error="skip" or "raise"',
         "fail_on_error": 'write on_error="raise" or "skip"',
@@ -97,22 +104,24 @@ class WebPageReader(BasePydanticReader):
         """Return the name of the class, which LlamaIndex stores."""
         return "WebPageReader"
 
-    def load_data(self, urls: str | Sequence[str]) -> list[Document]:
+    def load_data(self, urls: str | Sequence[str] | None = None, **others: Never) -> list[Document]:
         """Read pages, eight at a time.
 
         Args:
             urls: One absolute http(s) URL, or several.
+            others: What other readers take; the error has the line to write.
 
         Raises:
+            InvalidOption: There are no *urls*, or there are *others*.
             UnsafeURL: With ``on_error="raise"``: a URL may not be opened from here.
             ServiceError: With ``on_error="raise"``: a page cannot be read; or no page can, as with a wrong key. The
                 subclasses are in `websearch_core.errors`.
         """
-        return list(self.lazy_load_data(urls))
+        return list(self.lazy_load_data(urls, **others))
 
-    def lazy_load_data(self, urls: str | Sequence[str]) -> Iterator[Document]:
+    def lazy_load_data(self, urls: str | Sequence[str] | None = None, **others: Never) -> Iterator[Document]:
         """Read pages when they are requested, 16 of them before the first is returned."""
-        documents = self._loading.load(urls)
+        documents = self._loading.load(_check_urls(urls, others))
         while True:
             with report():
                 made = next(documents, None)
@@ -120,11 +129,20 @@ class WebPageReader(BasePydanticReader):
                 return
             yield as_document(made)
 
-    async def aload_data(self, urls: str | Sequence[str]) -> list[Document]:
+    async def aload_data(self, urls: str | Sequence[str] | None = None, **others: Never) -> list[Document]:
         """Do the same as `load_data` on the running event loop."""
+        checked = _check_urls(urls, others)
         with report():
-            return [as_document(made) async for made in self._loading.aload(urls)]
+            return [as_document(made) async for made in self._loading.aload(checked)]
 
-    async def alazy_load_data(self, urls: str | Sequence[str]) -> list[Document]:
+    async def alazy_load_data(self, urls: str | Sequence[str] | None = None, **others: Never) -> list[Document]:
         """Same as `aload_data`: LlamaIndex awaits an iterable here, so the pages cannot be read lazily."""
-        return await self.aload_data(urls)
+        return await self.aload_data(urls, **others)
+
+
+def _check_urls(urls: str | Sequence[str] | None, others: Mapping[str, object]) -> str | Sequence[str]:
+    for name in others:
+        raise InvalidOption(f"{name}: {_ELSEWHERE.get(name, _URLS)}")
+    if urls is None:
+        raise InvalidOption(f"urls: must be a URL or a list of URLs, not None: {_URLS}")
+    return urls

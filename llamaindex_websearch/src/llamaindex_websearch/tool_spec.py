@@ -43,8 +43,10 @@ _READ = "documents = spec.open_page(url); documents[0].text"
 _ELSEWHERE = dict.fromkeys(
     ["search", "asearch", "brave_search", "duckduckgo_full_search", "duckduckgo_instant_search", "google_search",
      "bing_web_search", "serper_search", "searxng_search", "jina_search", "search_web", "retrieve_documents",
-     "search_and_retrieve_documents", "arxiv_query", "bing_news_search", "search_data"], _SEARCH,
-) | dict.fromkeys(["extract", "read", "aread", "scrape", "fetch", "read_page", "load_data"], _READ)  # fmt: skip
+     "search_and_retrieve_documents", "search_and_retrieve_highlights", "arxiv_query", "bing_news_search",
+     "search_data", "search_engine", "run"], _SEARCH,
+) | dict.fromkeys(["extract", "read", "aread", "scrape", "scrape_as_markdown", "fetch", "get_contents", "read_page",
+                   "load_data"], _READ)  # fmt: skip
 P = ParamSpec("P")
 R = TypeVar("R")
 TimeRange = Literal["all", "day", "week", "month", "year"]

@@ -1,15 +1,20 @@
 """Wrong arguments are answered in our words, with what is known."""
 
 from __future__ import annotations
+import asyncio
+import copy
+import pickle
 
 import httpx
 import pytest
 
 from websearch_core import Http, WebSearch
+from websearch_core.client._arguments import METHODS
 from websearch_core.errors import ConfigurationError, InvalidOption, UnknownProvider, WebSearchError
 from websearch_core.flow import Flow
 from websearch_core.models import Page, SearchQuery
 from websearch_core.settings import Settings
+from websearch_core.testing import FakeWeb
 
 
 @pytest.fixture
@@ -47,12 +52,62 @@ def web():
         (lambda web: web.read_many("https://a.example"), "urls: must be a list of URLs; to read one page, use read"),
         (lambda web: web.read_many(None), "urls: must be a list of URLs, not NoneType"),
         (lambda web: web.read_many([], lenght=3), "unknown argument: lenght; did you mean max_length?"),
+        (lambda web: web.search("x", num=3), "num: not an option; did you mean limit?"),
+        (lambda web: web.search("x", days=3), "days: not an option; did you mean time_range?"),
+        (lambda web: web.search("x", start_published_date="2026-01-01"), "not an option; did you mean after?"),
+        (lambda web: web.search("x", contents=True), "contents: not an option; did you mean read_top?"),
+        (lambda web: web.search("x", text=True), "text: not an option of a call; give it to WebSearch(provider=Exa("),
+        (lambda web: web.run("x"), "flow: must be a generator, not text; to search, write web.search(query)"),
+        (lambda web: asyncio.run(web.arun("x")), "flow: must be a generator, not text; to search, write web.search"),
+        (lambda web: web.crawl("https://a.example", max_depth=2), "max_depth; did you mean depth?"),
+        (lambda web: web.map("https://a.example", max_pages=2), "max_pages; did you mean limit?"),
+        (lambda web: web.crawl("https://a.example", timeout=3), "give it to WebSearch(timeout=...)"),
     ],
 )
 def test_a_wrong_argument_of_a_call_is_an_invalid_option(web, call, says):
     with pytest.raises(InvalidOption) as caught:
         call(web)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_of_another_client_is_answered_with_the_line_to_write(name):
+    url = "https://a.example/1"
+    fake = FakeWeb([{"title": "Kelp", "url": url, "snippet": "Brown."}], pages={url: "Kelp is brown."})
+    web = WebSearch(fake, reader=fake, search_options={"unsupported": "note"})
+    with pytest.raises(AttributeError, match=f"^'WebSearch' has no attribute '{name}': write web") as caught:
+        getattr(web, name)
+
+    line = str(caught.value).partition(": write ")[2]
+    if name != "map_url":  # which would look for sitemaps
+        assert eval(line, {"web": web, "query": "kelp", "url": url, "urls": [url]}) is not None
+
+
+def test_any_other_name_is_missing_as_usual():
+    web = WebSearch("duckduckgo")
+    with pytest.raises(AttributeError, match="^'WebSearch' object has no attribute 'serch'$"):
+        _ = web.serch
+    assert not hasattr(web, "scrape")
+    assert repr(copy.copy(web)) == repr(pickle.loads(pickle.dumps(web))) == repr(web)
+
+
+def test_an_attribute_error_of_a_property_is_not_hidden(monkeypatch):
+    def fail(*_, **__):
+        raise AttributeError("from within")
+
+    monkeypatch.setattr("websearch_core._net.sender.Sender.__init__", fail)
+    with pytest.raises(AttributeError, match="^from within$"):
+        _ = WebSearch("duckduckgo")._sender
+
+
+def test_what_to_search_for_and_to_read_may_be_named():
+    url = "https://a.example/1"
+    fake = FakeWeb([{"title": "Kelp", "url": url, "snippet": "Brown."}], pages={url: "Kelp is brown."})
+    web = WebSearch(fake, reader=fake)
+
+    assert web.search(query="kelp").results == web.search("kelp").results
+    assert web.search_many(queries=["kelp"])[0].results == web.search("kelp").results
+    assert web.read(url=url).content == web.read_many(urls=[url])[0].content == "Kelp is brown."
 
 
 @pytest.mark.parametrize("wrong", [5, ["tavily"], {"tavily": 5}], ids=str)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import sys
+import threading
 from itertools import count
 from typing import Any
 
@@ -502,6 +503,27 @@ def test_known_pages_are_not_read_again_and_their_links_are_followed():
 
     assert rows.keys() == ROWS.keys() - known.keys()
     assert f"{SEA}/a" not in sites.asked
+
+
+def test_from_the_second_page_on_a_host_is_asked_for_four_at_once():
+    together, lock, now, most = threading.Barrier(4), threading.Lock(), [0], [0]
+
+    def answer(url):
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        together.wait(60)  # seconds until the test fails; four at once do not wait for anything else
+        with lock:
+            now[0] -= 1
+        return html(text=url)
+
+    names = [str(number) for number in range(8)]
+    sites = Sites({f"{SEA}/": html(*names)} | {f"{SEA}/{name}": answer for name in names})
+
+    rows = dict(sites.open().crawl(SEA, sitemaps=False))
+
+    assert sorted(row.title for row in rows.values()) == [*(f"{SEA}/{name}" for name in names), "kelp"]
+    assert most == [4]
 
 
 def test_a_crawl_that_is_closed_asks_no_more():

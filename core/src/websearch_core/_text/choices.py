@@ -17,13 +17,15 @@ CITATION_INSTRUCTION = "When stating facts from web search results, append the c
 # The options of a search as other libraries call them: an error suggests ours.
 OTHER_NAMES = MappingProxyType(
     {
-        "max_results": "limit", "num_results": "limit", "count": "limit", "k": "limit",
+        "max_results": "limit", "num_results": "limit", "num": "limit", "count": "limit", "k": "limit",
         "top_k": "limit", "similarity_top_k": "limit", "top_k_results": "limit", "load_max_docs": "limit",
         "include_domains": "allowed_domains", "exclude_domains": "blocked_domains",
-        "timelimit": "time_range", "freshness": "time_range", "df": "time_range",
+        "timelimit": "time_range", "freshness": "time_range", "df": "time_range", "days": "time_range",
+        "start_published_date": "after", "end_published_date": "before", "start_date": "after", "end_date": "before",
         "region": "country", "gl": "country", "kl": "country",
         "lang": "language", "hl": "language", "search_lang": "language",
         "safe": "safe_search", "safesearch": "safe_search", "include_images": "images",
+        "contents": "read_top", "raw_content": "read_top",
     }
 )  # fmt: skip
 

@@ -21,7 +21,7 @@ from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
-from ._arguments import PASSAGE_LENGTH, check_arguments, check_queries, check_urls, make_query
+from ._arguments import METHODS, PASSAGE_LENGTH, check_arguments, check_queries, check_urls, make_query
 from ._signature import Choice, CommonArguments, WebSearchOptions
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preload"]
 
 _T = TypeVar("_T")
+_NOT_A_FLOW = "flow: must be a generator, not text; to search, write web.search(query)"
 _OF_SETTINGS = WebSearchOptions.__annotations__.keys() - {
     "reader", "api_key", "base_url", "layers", "http", "on_event", "settings",
 }  # fmt: skip
@@ -204,7 +205,6 @@ class WebSearch:
     def search(
         self,
         query: str | SearchQuery,
-        /,
         *,
         read_top: int = 0,
         passage_length: int = PASSAGE_LENGTH,
@@ -237,7 +237,6 @@ class WebSearch:
     async def asearch(
         self,
         query: str | SearchQuery,
-        /,
         *,
         read_top: int = 0,
         passage_length: int = PASSAGE_LENGTH,
@@ -252,7 +251,6 @@ class WebSearch:
     def search_many(
         self,
         queries: Iterable[str | SearchQuery],
-        /,
         *,
         read_top: int = 0,
         passage_length: int = PASSAGE_LENGTH,
@@ -286,7 +284,6 @@ class WebSearch:
     async def asearch_many(
         self,
         queries: Iterable[str | SearchQuery],
-        /,
         *,
         read_top: int = 0,
         passage_length: int = PASSAGE_LENGTH,
@@ -302,7 +299,6 @@ class WebSearch:
     def iter_search(
         self,
         queries: Iterable[str | SearchQuery],
-        /,
         *,
         concurrency: int = 32,
         in_order: bool = False,
@@ -331,7 +327,6 @@ class WebSearch:
     def aiter_search(
         self,
         queries: Iterable[str | SearchQuery] | AsyncIterable[str | SearchQuery],
-        /,
         *,
         concurrency: int = 32,
         in_order: bool = False,
@@ -345,7 +340,7 @@ class WebSearch:
         given, how = check_queries(queries, AsyncIterable), (read_top, passage_length, concurrency, in_order)
         return aiterate(self, given, lambda: self._calls.stream_searches(self._prepare_queries(options), *how))
 
-    def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
+    def read(self, url: str, **part: Unpack[ReadOptions]) -> Page:
         """Read a page, or a part of it.
 
         ::
@@ -371,13 +366,13 @@ class WebSearch:
         """
         return self.run(self._calls.read(url, part))
 
-    async def aread(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
+    async def aread(self, url: str, **part: Unpack[ReadOptions]) -> Page:
         """Do the same as `read` on the running event loop."""
         await self._load()
         return await self.arun(self._calls.read(url, part))
 
     def read_many(
-        self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
+        self, urls: Iterable[str], *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """Read pages concurrently, eight at a time, each within the timeout for reading a page.
 
@@ -399,7 +394,7 @@ class WebSearch:
         return self.run(self._calls.read_many(urls, part, timeout))
 
     async def aread_many(
-        self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
+        self, urls: Iterable[str], *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """Do the same as `read_many` on the running event loop."""
         await self._load()
@@ -408,7 +403,6 @@ class WebSearch:
     def iter_read(
         self,
         urls: Iterable[str],
-        /,
         *,
         concurrency: int = 32,
         in_order: bool = False,
@@ -448,7 +442,6 @@ class WebSearch:
     def aiter_read(
         self,
         urls: Iterable[str] | AsyncIterable[str],
-        /,
         *,
         concurrency: int = 32,
         in_order: bool = False,
@@ -461,7 +454,7 @@ class WebSearch:
         how = part, concurrency, in_order, give_up_after
         return aiterate(self, check_urls(urls, AsyncIterable), lambda: self._calls.stream_reads(*how))
 
-    def crawl(self, site: str | Iterable[str], /, **options: Any) -> Generator[tuple[str, Page | WebSearchError]]:
+    def crawl(self, site: str | Iterable[str], **options: Any) -> Generator[tuple[str, Page | WebSearchError]]:
         """Read the pages of a site, and yield each URL with its page or error, as `iter_read` does.
 
         It begins with the start, ``llms.txt``, and the sitemaps that robots.txt names, or else ``/sitemap.xml``, and
@@ -481,13 +474,13 @@ class WebSearch:
 
         return Crawl(self, site, options).rows()
 
-    def acrawl(self, site: str | Iterable[str], /, **options: Any) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
+    def acrawl(self, site: str | Iterable[str], **options: Any) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
         """Do the same as `crawl` on the running event loop."""
         from ._crawl import Crawl
 
         return Crawl(self, site, options).arows()
 
-    def map(self, site: str | Iterable[str], /, **options: Any) -> list[str]:
+    def map(self, site: str | Iterable[str], **options: Any) -> list[str]:
         """Return the URLs that the start links to, or sitemaps and ``llms.txt`` list.
 
         Arguments and errors are those of `crawl`, but the ``limit`` is 5,000 URLs, and the ``depth`` 1; with a larger
@@ -498,7 +491,7 @@ class WebSearch:
         crawl = Crawl(self, site, options, only_urls=True)
         return crawl.list_urls(crawl.rows())
 
-    async def amap(self, site: str | Iterable[str], /, **options: Any) -> list[str]:
+    async def amap(self, site: str | Iterable[str], **options: Any) -> list[str]:
         """Do the same as `map` on the running event loop."""
         from ._crawl import Crawl
 
@@ -508,11 +501,15 @@ class WebSearch:
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow with these connections and this guard."""
         notice_fork()
+        if isinstance(flow, str):
+            raise InvalidOption(_NOT_A_FLOW)
         return run_apart(partial(run, flow, self._send), **self._describe_call())
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
         notice_fork()
+        if isinstance(flow, str):
+            raise InvalidOption(_NOT_A_FLOW)
         await self._load()
         with scope(**self._describe_call()):
             try:
@@ -540,6 +537,13 @@ class WebSearch:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    if not TYPE_CHECKING:  # hidden from type checkers: with it, they would accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            if name in METHODS:
+                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}: write {METHODS[name]}")
+            return object.__getattribute__(self, name)  # raises again what a property raised
 
     def __repr__(self) -> str:
         return f"WebSearch({self.provider.name!r}, reader={self.reader.name!r})"

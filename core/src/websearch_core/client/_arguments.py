@@ -3,6 +3,7 @@
 from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 from .._registry import known, provider_class
@@ -17,6 +18,17 @@ from ._signature import WebSearchOptions
 
 PASSAGE_LENGTH = 1_500  # characters of each page that a search reads, unless the call says otherwise
 _KNOWN = ("provider", *WebSearchOptions.__annotations__)
+# The methods of other clients, and what to write instead.
+METHODS: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(
+        ["answer", "get_search_context", "invoke", "qna_search", "raw_results", "results", "search_and_contents",
+         "text", "web_search"], "web.search(query, limit=5).results",
+    )
+    | dict.fromkeys(["fetch", "get", "load", "open_page", "scrape", "scrape_url"], "web.read(url).content")
+    | dict.fromkeys(["batch_scrape", "contents", "extract", "get_contents", "load_data"], "web.read_many(urls)")
+    | {"crawl_url": "web.crawl(url)", "images": "web.search(query, images=True).images", "map_url": "web.map(url)",
+       "news": 'web.search(query, topic="news").results'}
+)  # fmt: skip
 _PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
 
 

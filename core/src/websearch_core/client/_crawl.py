@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Itera
 from contextlib import aclosing, closing
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 from urllib.parse import urljoin
 
@@ -14,6 +15,7 @@ from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
 from .._runtime.scope import Choices, scope
 from .._text.choices import Scope
+from .._text.suggestion import check_names
 from .._text.urls import find_page, is_web_url, serialize, split_url
 from ..errors import InvalidOption, UnsafeURL, WebSearchError
 from ..flow import Flow
@@ -21,7 +23,7 @@ from ..layers import Robots
 from ..layers._layer import Rank, Started, held, leaves, parts, rank_of
 from ..models import Page
 from ..provider._ports import Provider, Site
-from ._arguments import check_number, check_urls, strip_fragment
+from ._arguments import check_number, check_placed, check_urls, strip_fragment
 from ._stream import NOT_NOW, Stream, aiterate, iterate
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 Answer: TypeAlias = Page | WebSearchError
 
 _LONGEST = 300.0  # seconds for a service to map a site
+_OTHER_NAMES = MappingProxyType({"max_depth": "depth", "max_pages": "limit", "max_results": "limit"})  # of options
 _MAX_LENGTH = 1_000  # characters of a URL
 _MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
 _MAX_QUERIES = 500  # of one path: a calendar has a page for every day
@@ -79,8 +82,13 @@ class Crawl:
         only_urls: bool = False,
         find_known: Callable[[str], Page | None] = lambda _: None,
     ) -> None:
+        from ..reading import ReadOptions
+
         usual = {"limit": 5_000, "depth": 1} if only_urls else {"limit": 200, "depth": 10}
         part: dict[str, Any] = {**usual, "scope": "path", "sitemaps": True, "concurrency": 32, "links": "keep"}
+        known = {**part, **ReadOptions.__annotations__}
+        check_placed(options, known)
+        check_names(options, known, InvalidOption, _OTHER_NAMES)
         part |= {name: value for name, value in options.items() if value is not None}
         for name, least in (("limit", 1), ("depth", 0), ("concurrency", 1)):
             check_number(name, part[name], least, InvalidOption)
