@@ -84,7 +84,7 @@ class Bench:
         )  # fmt: skip
         cost = json.loads(done.stdout)
         assert not cost.pop("code"), done.stderr[-3000:]
-        rows = {row["url"]: row for row in map(json.loads, output.read_text("utf-8").splitlines())}
+        rows = {row["url"]: row for row in map(json.loads, output.open(encoding="utf-8"))}
         print(f"{name}: {cost}, {len(rows)} rows", flush=True)
         return Run(**cost, rows=rows, most=self._server.ask()["most"])
 

@@ -1,8 +1,8 @@
 """Code for other packages, and what it becomes: each pair is run, old and new, against the same server.
 
 The last line of either side is the value that a program takes. The tables of docs/migration.md and
-docs/for-coding-agents.md are made of these pairs. This module imports nothing of ours, since the old packages run in an
-environment of their own.
+docs/for-coding-agents.md are made of these pairs. This module imports only the standard library, since the old
+packages run in an environment of their own.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 import asyncio
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -290,3 +292,51 @@ def test_a_flow_may_render_beside_other_effects(web, site):
         return (yield from Browser().read(f"{site.origin}/ok"))
 
     assert web.run(flow()).title == "ok"
+
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_an_mcp_server_that_a_signal_ends_leaves_nothing_behind(site, chromium):
+    pytest.importorskip("mcp", reason="the extra mcp is not installed")
+    settings = {"WEB_SEARCH_READER": "browser", "WEB_SEARCH_INTERNAL": f"{PUBLIC}/32", "WEB_SEARCH_TIMEOUT": "90"}
+    command = [sys.executable, "-m", "websearch_core", "mcp", "--provider", "duckduckgo"]
+    with subprocess.Popen(
+        command, env={**os.environ, **settings}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+
+        def send(**message):
+            child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            child.stdin.flush()
+
+        def open_page(number, path):
+            arguments = {"url": f"{site.origin}/{path}"}
+            send(id=number, method="tools/call", params={"name": "open_page", "arguments": arguments})
+
+        send(id=1, method="initialize", params=HELLO)
+        child.stdout.readline()
+        send(method="notifications/initialized")
+        open_page(2, "ok")
+        result = json.loads(child.stdout.readline())["result"]
+        assert not result["isError"], result
+        site.seen.clear()
+        open_page(3, "silence")
+        wait_until(lambda: site.seen)
+        begun = find_descendants(child.pid)
+        commands = b" ".join(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in begun)
+        profile = re.search(rb"--user-data-dir=([^\0 ]+)", commands)[1].decode()
+        assert Path(profile).is_dir()
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(120) == 143
+
+    assert len(begun) > 2
+    wait_until(lambda: not any(is_running(pid) for pid in begun))
+    assert not Path(profile).exists()
+
+
+def is_running(pid):
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False

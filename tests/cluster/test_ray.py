@@ -43,7 +43,7 @@ def test_a_cluster_that_loses_a_worker_reads_every_page_once_and_no_host_too_fas
     assert result["killed"] == 1
     assert (result["missing"], result["repeated"]) == (0, 0)
     assert result["most_at_once"] <= 2
-    assert result["most_in_a_second"] <= 5.4  # 5, and what timing on a busy machine adds
+    assert result["beyond_pace"] <= 10 + 4  # the burst, robots.txt for two workers, and what timing adds
     codes = result["codes"]
     assert {code for code in codes if code.startswith("None")} == {"None: None"}
     assert {code for code in codes if code.startswith(("redirects", "slow"))} == {"redirects: None", "slow: None"}

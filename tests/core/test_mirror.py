@@ -17,7 +17,7 @@ OTHERS = {
     "test_blocks": "reading/_element",
     "test_browser": "_browser/launch _browser/pipe",
     "test_budget": "layers/_amounts layers/_prices",
-    "test_bulk": "_cli/inputs",
+    "test_bulk": "_cli/inputs _cli/revalidation",
     "test_cache": "layers/_caching/backend layers/_caching/entries",
     "test_citations": ("_text/sentences citations/_check citations/_evidence citations/_figures citations/_marks"),
     "test_cli": (

@@ -171,6 +171,25 @@ def test_a_plug_in_says_what_keeps_it_from_being_used(websearch, monkeypatch):
     assert listed(websearch, "ebb")["problem"] == "the tide is out"
 
 
+@pytest.mark.parametrize("around", [" {}", "{} ", "\t{}/\n", "\u00a0{}\u2003"])
+def test_white_space_around_a_base_url_is_left_out(around, monkeypatch):
+    given = around.format("http://localhost:8888/searx")
+
+    (leaf,) = leaves(WebSearch("searxng", base_url=given).provider)
+    monkeypatch.setenv("SEARXNG_URL", given)
+    (same,) = leaves(WebSearch("searxng").provider)
+
+    assert leaf.base_url == same.base_url == "http://localhost:8888/searx"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://local host:8888", "http://localhost:8888/my searx", "http://localhost\t:8888", "http://a\n.example"]
+)
+def test_white_space_in_a_base_url_is_refused_and_named(url):
+    with pytest.raises(ConfigurationError, match="base_url: must be an absolute .* without white space"):
+        WebSearch("searxng", base_url=url)
+
+
 def test_annotations_that_cannot_be_read_do_no_harm():
     class Lazy:
         client: NotImported  # noqa: F821

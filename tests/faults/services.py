@@ -267,7 +267,7 @@ FAULTS = (
         number=16,
         name="200, and the format has changed",
         injected="fields that are missing, null, of another type or new; results recorded and made unlike themselves",
-        promise="a result with a usable URL is kept, any other left out; no list at all is `bad_response`",
+        promise="a result with a usable URL is kept, any other left out; no list at all is an empty answer with a note",
         cases=(
             _Json(
                 name="missing, null, new",

@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -18,7 +19,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_core._text.terms import index_text, query_terms, split_terms
-from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, Unavailable, UnsafeURL
+from websearch_core.errors import (
+    BadResponse,
+    BudgetExceeded,
+    ConfigurationError,
+    InvalidOption,
+    PageNotFound,
+    Unavailable,
+    UnsafeURL,
+)
 from websearch_core.index import Index
 from websearch_core.index._store import address, make_snippet, strip_markdown
 from websearch_core.models import Page, SearchQuery
@@ -230,7 +239,7 @@ def test_replacing_and_removing_leave_no_words_behind(index, tmp_path):
     query = SearchQuery(text="kelp")
 
     assert index.search(query) == fresh.search(query)
-    with sqlite3.connect(index.path) as db:
+    with closing(sqlite3.connect(index.path)) as db, db:
         db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     db.close()
 
@@ -318,7 +327,7 @@ def test_a_file_that_is_not_an_index_is_refused_and_not_changed(index, content):
 
 
 def test_the_database_of_another_application_is_refused_and_not_changed(index):
-    with sqlite3.connect(index.path) as db:
+    with closing(sqlite3.connect(index.path)) as db, db:
         db.execute("CREATE TABLE customers (name)")
     db.close()
     before = index.path.read_bytes()
@@ -332,7 +341,7 @@ def test_the_database_of_another_application_is_refused_and_not_changed(index):
 def test_damage_inside_is_a_bad_response(index):
     for n in range(200):
         index.add(page(str(n), f"kelp {n} " * 200))
-    with sqlite3.connect(index.path) as db:
+    with closing(sqlite3.connect(index.path)) as db, db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
     data = bytearray(index.path.read_bytes())
@@ -345,7 +354,7 @@ def test_damage_inside_is_a_bad_response(index):
 
 def test_a_stored_page_that_cannot_be_read_is_a_bad_response(index):
     index.add(page("a", "kelp"))
-    with sqlite3.connect(index.path) as db:
+    with closing(sqlite3.connect(index.path)) as db, db:
         db.execute("UPDATE pages SET page = '{'")
     db.close()
 
@@ -592,6 +601,26 @@ def test_pages_of_a_crawl_are_added_and_those_that_are_gone_removed(index):
     assert len(urls) == 3
     assert (second.added, second.unchanged, second.removed) == (0, 1, 1)
     assert [(one.what[-1], one.why) for one in second.skipped] == [("b", "gone"), ("c", "down"), ("d", "no")]
+
+
+def test_a_generator_of_pages_is_closed_by_an_error_that_ends_it(index):
+    ended = []
+
+    def crawl():
+        try:
+            yield "https://sea.example/a", page("a", "kelp")
+            yield "https://sea.example/b", BudgetExceeded("nothing is left")
+            yield "https://sea.example/c", page("c", "dulse")
+        finally:
+            ended.append("crawl")
+
+    pages = crawl()  # a name, as in the frame of a traceback, so that it is not closed because nothing refers to it
+    with pytest.raises(BudgetExceeded):
+        index.add_pages(pages)
+
+    assert ended == ["crawl"]
+    assert list(pages) == []
+    assert index.urls() == ["https://sea.example/a"]
 
 
 def test_a_page_that_is_gone_makes_no_index(index):

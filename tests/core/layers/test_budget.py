@@ -8,6 +8,7 @@ import pickle
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import date
 
 import pytest
@@ -465,7 +466,7 @@ def test_a_broken_file_stops_all_spending_unless_told_otherwise(tmp_path, sent, 
 
 def test_the_database_of_another_program_is_left_alone(tmp_path):
     path = tmp_path / "theirs.db"
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE theirs (x)")
     before = path.read_bytes()
 
@@ -477,7 +478,7 @@ def test_the_database_of_another_program_is_left_alone(tmp_path):
 def test_a_busy_file_is_a_failure_that_may_pass(file, monkeypatch):
     file.add(date(2026, 11, 22), "", "sea", Amount(MILLION))
     monkeypatch.setattr("websearch_core.layers._usage._TIMEOUT", 0.05)
-    with sqlite3.connect(file.path, isolation_level=None) as db:
+    with closing(sqlite3.connect(file.path, isolation_level=None)) as db, db:
         db.execute("BEGIN IMMEDIATE")
         with pytest.raises(Unavailable, match="busy") as caught:
             file.add(date(2026, 11, 22), "", "sea", Amount(MILLION))

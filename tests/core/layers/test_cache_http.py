@@ -258,6 +258,12 @@ def test_a_response_that_varies_is_asked_about_only_with_the_same_headers(path, 
     assert known.add_to(Request(url="https://other.example/", headers={"accept": "text/markdown"})) is None
 
 
+@pytest.mark.parametrize("headers", [{"If-None-Match": '"b"'}, {"If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"}])
+def test_a_request_that_asks_already_whether_a_page_has_changed_is_left_as_it_is(headers):
+    known = Validators(url=URL, etag='"a"')
+    assert known.add_to(Request(url=URL, headers=headers)) is None
+
+
 @pytest.mark.parametrize("vary", ["Cookie", "Accept, Authorization", "X-Anything"])
 def test_headers_that_may_be_secret_are_not_kept(path, clock, vary):
     site, layer = Site(etag='"a"', vary=vary), make(path)

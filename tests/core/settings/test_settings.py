@@ -343,6 +343,7 @@ def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
 
 def test_providers_plug_in_by_entry_points(monkeypatch):
     from importlib.metadata import EntryPoint
+    from types import SimpleNamespace
 
     from websearch_core import _registry
 
@@ -350,6 +351,7 @@ def test_providers_plug_in_by_entry_points(monkeypatch):
         _registry._plugged_in.cache_clear()
         found = [EntryPoint(name, "websearch_core.providers.brave:Brave", "websearch_core.providers") for name in names]
         monkeypatch.setattr(_registry, "entry_points", lambda group: found)
+        monkeypatch.setattr(_registry, "distributions", lambda: [SimpleNamespace(read_text=lambda _: found[0].group)])
 
     points("harbour")
     assert provider_class("harbour") is Brave

@@ -209,7 +209,7 @@ def test_the_config_of_another_program_is_not_taken_for_ours(monkeypatch):
             r"websearch.toml, line \d: providers.tavily.search_depth: must be 'basic', 'advanced'",
         ),
         ("searxng.base_url", "localhost:8888", r"searxng.base_url: .*did you mean http://localhost:8888\?"),
-        ("searxng.base_url", "user:hunter2@host", "without credentials, query or fragment$"),
+        ("searxng.base_url", "user:hunter2@host", "credentials, query or fragment$"),
     ],
 )
 def test_the_options_of_providers_that_are_not_in_use_are_checked_too(option, value, says):

@@ -201,3 +201,11 @@ def test_an_object_that_can_read_reads_but_a_name_does_not(monkeypatch):
 
 def test_it_can_be_pickled():
     assert pickle.loads(pickle.dumps(WebSearch(FakeWeb(results=[KELP])))).search("kelp").results
+
+
+def test_an_error_in_the_place_of_results_is_answered_with_the_line_to_write():
+    with pytest.raises(errors.ConfigurationError, match=r'results: write errors=\{"\*": RateLimited\(\.\.\.\)\}'):
+        FakeWeb(errors.RateLimited("too fast"))
+    fake = FakeWeb(errors={"*": errors.RateLimited("too fast")})
+    with pytest.raises(errors.RateLimited):
+        WebSearch(fake, retry=False).search("kelp")

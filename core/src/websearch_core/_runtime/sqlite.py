@@ -95,7 +95,9 @@ class _Connections(Restartable):
             self._uses.add(use)
             self._paths.add(use.path)
             uri = f"{use.path.absolute().as_uri()}?{options}" if options else use.path
-            use.db = sqlite3.connect(uri, timeout, isolation_level=None, check_same_thread=False, uri=bool(options))
+            use.db = sqlite3.connect(
+                uri, timeout=timeout, isolation_level=None, check_same_thread=False, uri=bool(options)
+            )
             return use.db
 
     def close(self, use: _Use) -> None:

@@ -1,15 +1,26 @@
 """Fields that are lists of texts, and may be given as one text."""
 
 from __future__ import annotations
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator
+
+from ..errors import ConfigurationError
 
 
 def split_list(value: Any) -> Any:
     """Split text at commas; return anything else as it is."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def split_texts(texts: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Return texts, of which each may have several parts with commas between them, as one tuple."""
+    several: Any = [texts] if isinstance(texts, str) else texts or ()
+    for text in several if isinstance(several, Iterable) else [several]:
+        if not isinstance(text, str):
+            raise ConfigurationError(f"must be text such as '1 USD/day', not {type(text).__name__}")
+    return tuple(part.strip() for text in several for part in text.split(",") if part.strip())
 
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from typing import NamedTuple
 
 _FIELDS = ("limit", "remaining", "reset", "policy")
 _NAME = re.compile(r"(?:x-)?rate-?limit-(?:([a-z0-9-]+?)-)?(limit|remaining|reset|policy|interval)(?:-([a-z0-9-]+))?")
@@ -23,8 +23,7 @@ _MAX_LENGTH = 400  # characters of a header
 _MAX_WAIT = 30 * 86_400.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class RateLimit:
+class RateLimit(NamedTuple):
     """One limit that a service states: so many requests in a window of time. What it does not say is None."""
 
     limit: float | None = None  # maximum number of requests in the window; 0 means that there is no limit

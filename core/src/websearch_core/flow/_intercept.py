@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -64,6 +63,5 @@ class AuxiliaryCall(Auxiliary, Call):
     """A `Call` of a layer, such as a look into Redis."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class AuxiliaryRequest(Auxiliary, Request):
     """A `Request` of a layer, such as one for a robots.txt."""

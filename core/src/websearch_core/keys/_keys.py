@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from shlex import quote
 from time import monotonic
 from types import FunctionType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import SecretStr
 
@@ -57,6 +57,18 @@ def pickle_keys() -> Iterator[None]:
         yield
     finally:
         _pickling_keys.reset(token)
+
+
+def check_key(value: str) -> str:
+    """Return *value* without white space around it, or raise `ValueError` if it cannot be the key of a service."""
+    key = value.strip()
+    if not key:
+        raise ValueError("the key is empty")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ValueError("a key is printable ASCII without spaces")
+    if key[0] == key[-1] and key[0] in "\"'":  # as Docker and systemd pass on what stands in an env file
+        raise ValueError("the key is in quotation marks; leave them out")
+    return key
 
 
 class KeyFromEnvironment(SecretStr):
@@ -176,14 +188,13 @@ class ApiKey(SecretStr):
         return type(self), (self._source if _pickling_keys.get() else self._source.without_key(), self._owner)
 
 
-@dataclass(frozen=True)
-class _Owner:
+class _Owner(NamedTuple):
     """The provider and option that a key is for, for error messages."""
 
     provider: str = "the provider"
     option: str = "api_key"
     variables: tuple[str, ...] = ()
-    check: Callable[[str], str] = field(default_factory=lambda: check_key)
+    check: Callable[[str], str] = check_key
 
     def missing(self, why: str) -> MissingKey:
         return MissingKey(
@@ -200,8 +211,14 @@ class _Owner:
         return " or ".join(self.variables) or "an environment variable"
 
 
-class _Source:
+class _Source:  # no dataclass: making five of them takes time with each import
     """Where a key comes from: unless it says otherwise, it has to be read each time, and is not a secret itself."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
 
     def read(self, owner: _Owner) -> str:
         """Return the key."""
@@ -216,9 +233,9 @@ class _Source:
         return self
 
 
-@dataclass(frozen=True)
 class _Text(_Source):
-    text: str = field(repr=False)
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     def read(self, owner: _Owner) -> str:  # noqa: ARG002 - see `_Source`
         return self.text
@@ -230,7 +247,6 @@ class _Text(_Source):
         return _Omitted()
 
 
-@dataclass(frozen=True)
 class _Omitted(_Source):
     """Replaces a key that a pickle left out. A key of the environment could belong to another customer."""
 
@@ -241,11 +257,11 @@ class _Omitted(_Source):
         )
 
 
-@dataclass(frozen=True)
 class _Variable(_Source):
     """A key from the environment. Its text is None after unpickling: it is then read in that process."""
 
-    text: str | None = field(repr=False)
+    def __init__(self, text: str | None) -> None:
+        self.text = text
 
     def read(self, owner: _Owner) -> str:
         if self.text is not None:
@@ -270,9 +286,9 @@ class _Variable(_Source):
         return _Variable(None)
 
 
-@dataclass(frozen=True)
 class _Function(_Source):
-    function: Callable[[], Any] = field(repr=False)  # a partial shows its arguments
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function = function
 
     def read(self, owner: _Owner) -> str:
         try:
@@ -293,10 +309,9 @@ class _Function(_Source):
         return self if by_name else _Omitted()
 
 
-@dataclass(frozen=True)
 class _Keyring(_Source):
-    service: str
-    name: str
+    def __init__(self, service: str, name: str) -> None:
+        self.service, self.name = service, name
 
     def __str__(self) -> str:
         return f"{KEYRING}{self.service}/{self.name}"
@@ -368,18 +383,6 @@ keyrings = Keyrings()
 def is_in_keyring(value: Any) -> bool:
     """Return whether *value* names a key in a keyring instead of being one."""
     return isinstance(value, str) and value.strip().startswith(KEYRING)
-
-
-def check_key(value: str) -> str:
-    """Return *value* without white space around it, or raise `ValueError` if it cannot be the key of a service."""
-    key = value.strip()
-    if not key:
-        raise ValueError("the key is empty")
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise ValueError("a key is printable ASCII without spaces")
-    if key[0] == key[-1] and key[0] in "\"'":  # as Docker and systemd pass on what stands in an env file
-        raise ValueError("the key is in quotation marks; leave them out")
-    return key
 
 
 def _check_key_for(owner: _Owner, value: Any, what: str) -> str:

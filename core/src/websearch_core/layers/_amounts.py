@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from .._text.lists import split_texts
 from ..errors import ConfigurationError
 
 Unit: TypeAlias = Literal["calls", "credits", "usd"]
@@ -65,15 +66,6 @@ class Limit:
 def parse_limits(limits: str | Iterable[str] | None) -> tuple[Limit, ...]:
     """Return the limits in a text with commas between them, or in several texts."""
     return tuple(_parse_limit(text) for text in split_texts(limits))
-
-
-def split_texts(texts: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return texts, of which each may have several parts with commas between them, as one tuple."""
-    several: Any = [texts] if isinstance(texts, str) else texts or ()
-    for text in several if isinstance(several, Iterable) else [several]:
-        if not isinstance(text, str):
-            raise ConfigurationError(f"must be text such as '1 USD/day', not {type(text).__name__}")
-    return tuple(part.strip() for text in several for part in text.split(",") if part.strip())
 
 
 def parse_price(text: str) -> tuple[Unit, float]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, NamedTuple, TypeVar
 
 from .._runtime.forks import Restartable
 from ..errors import RateLimited, ServiceError, TimedOut, Unavailable, WebSearchError
@@ -131,8 +131,7 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
         )
 
 
-@dataclass(frozen=True)
-class Pass:
+class Pass(NamedTuple):
     """The permission to make a call.
 
     ``era`` counts how often the circuit had opened or closed when the call began; ``is_probe``: it tests the service.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
-from typing import Any, TypeAlias, get_args
+from typing import Any, NamedTuple, TypeAlias, get_args
 
+from .._text.lists import split_texts
 from ..errors import ConfigurationError
 from ..models import Page, SearchResponse
 from ..provider._ports import Price, Provider, Role, Service, needs_network, opens_pages
-from ._amounts import MILLION, Amount, Unit, format_amount, in_millionths, parse_price, split_texts
+from ._amounts import MILLION, Amount, Unit, format_amount, in_millionths, parse_price
 
 Prices: TypeAlias = Mapping[str, str | Sequence[str]]
 
@@ -20,8 +20,7 @@ _USUAL = Amount(credits=10 * MILLION, usd=MILLION // 10)  # for a call that noth
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """What a call is estimated to cost by *price*: *once*, before it begins, and for each further *request*."""
 
     price: Price

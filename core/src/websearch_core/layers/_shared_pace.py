@@ -81,6 +81,10 @@ class SharedLimits:
         self._rests_until = 0.0
         self._is_down = False
 
+    def make_pace(self, key: Callable[[], str], *limits: Any, slow_start: bool = False) -> SharedPace:
+        """Return a queue with these limits, which is shared under the name that *key* returns."""
+        return SharedPace(self, key, *limits, slow_start=slow_start)
+
     def admit(self, key: str, ticket: str, endpoint: str, limits: _Limits, longest: float) -> float | None:
         """Return 0 if the request *ticket* may be sent now, which is then counted, or else the seconds to wait; None if
         Redis does not answer. The request has ended after *longest* seconds, whatever happens.
@@ -165,16 +169,6 @@ class SharedPace(Pace):
     def _start_rest(self, endpoint: str, seconds: float) -> None:
         super()._start_rest(endpoint, seconds)
         _in_background(lambda: self._shared.start_rest(self._key(), endpoint, seconds))
-
-
-def make_pace(shared: SharedLimits | None, key: Callable[[], str], *limits: Any, slow_start: bool = False) -> Pace:
-    """Return a queue for this process, or one that is *shared* with others under the name that *key* returns.
-
-    The *limits* are those that `Pace` takes.
-    """
-    if shared is None:
-        return Pace(*limits, slow_start=slow_start)
-    return SharedPace(shared, key, *limits, slow_start=slow_start)
 
 
 def _in_background(work: Callable[..., None], *arguments: Any) -> None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 from .._runtime.deadline import time_left, waiting_for_turn
 from .._runtime.interrupts import releasing
@@ -23,7 +23,9 @@ from ..provider._ports import Provider, needs_network, opens_pages
 from ._identity import Identity
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves
 from ._pace import DAY, STEP, Pace, Ticket
-from ._shared_pace import SharedLimits, make_pace
+
+if TYPE_CHECKING:
+    from ._shared_pace import SharedLimits
 
 T = TypeVar("T")
 
@@ -110,7 +112,11 @@ class Throttle(Layer):
 
     def start(self) -> Callable[[Provider], Provider]:
         """Return a function that puts this around a provider; hosts of pages have the same queue under each."""
-        limits = None if self.shared is None else SharedLimits(self.shared)
+        limits = None
+        if self.shared is not None:
+            from ._shared_pace import SharedLimits
+
+            limits = SharedLimits(self.shared)
         return partial(_ThrottleProvider, self, Hosts(self.host_requests_per_second, self.host_concurrent, limits))
 
 
@@ -124,9 +130,8 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         self.interval: float = 1 / rate
         is_unknown = not self.concurrent and math.isinf(rate) and not layer.requests_per_second
         slow_start = is_unknown and any(_is_public(one) and needs_network(one) for one in found)
-        self._pace = make_pace(
-            hosts.shared, partial(_identify, found), self.interval, self.concurrent, slow_start=slow_start
-        )
+        limits = self.interval, self.concurrent
+        self._pace = _make_pace(hosts.shared, partial(_identify, found), *limits, slow_start=slow_start)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         return self._pass_on(super().search(query))
@@ -218,6 +223,12 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         raise error
 
 
+def _make_pace(shared: SharedLimits | None, key: Callable[[], str], *limits: Any, slow_start: bool = False) -> Pace:
+    """Return a queue for this process, or one that is *shared* with others under the name that *key* returns."""
+    make = Pace if shared is None else partial(shared.make_pace, key)
+    return make(*limits, slow_start=slow_start)
+
+
 def _identify(providers: Sequence[Provider]) -> str:
     """Return a text that is the same for all who use the same service with the same key; it does not reveal the key."""
     return "".join(Identity(one).of(["throttle", one.name, sorted(destinations(one).values())]) for one in providers)
@@ -278,7 +289,7 @@ class Hosts:
                 if len(self._paces) >= self._many:
                     self._paces = {name: pace for name, pace in self._paces.items() if not pace.is_idle}
                     self._many = max(_MANY, 2 * len(self._paces))
-                self._paces[host] = make_pace(self.shared, partial(str, host), *self._limits(host))
+                self._paces[host] = _make_pace(self.shared, partial(str, host), *self._limits(host))
             return self._paces[host]
 
     def _limits(self, host: str) -> tuple[float, int | None, int]:

@@ -16,14 +16,13 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from .._registry import provider_class
 from .._text.choices import OTHER_NAMES as OPTION_NAMES
-from .._text.lists import split_list
+from .._text.lists import split_list, split_texts
 from .._text.problems import describe_problem
 from .._text.suggestion import find_close, suggest_name
 from ..errors import ConfigurationError
 from ..keys._environ import ENV_FILE, describe_variable, read_env_file, read_variable
 from ..keys._keys import is_in_keyring
 from ..layers import Layer, layer_class
-from ..layers._amounts import split_texts
 from ..models import describe_problems
 from ..models._domains import Domains, parse_domain
 from ..provider._declare import FoundFile, field_notes, find_found_file, is_secret

@@ -13,7 +13,6 @@ import logging
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -312,7 +311,7 @@ def _find_in_toml(text: str, keys: Sequence[str]) -> int | None:
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         statement += line
         try:
-            table = tomllib.loads(statement if statement.lstrip().startswith("[") else header + statement)
+            table = _load_toml(statement if statement.lstrip().startswith("[") else header + statement)
         except ValueError:  # a text or a list of several lines goes on
             continue
         if statement.lstrip().startswith("["):
@@ -344,6 +343,12 @@ def _find_in_yaml(text: str, keys: Sequence[str]) -> int | None:
     return line
 
 
+def _load_toml(text: str) -> Any:
+    import tomllib  # most programs have no settings file
+
+    return tomllib.loads(text)
+
+
 def _load_yaml(text: str) -> Any:
     try:
         import yaml
@@ -365,7 +370,7 @@ def _has(table: Any, keys: Sequence[str]) -> bool:
     return True
 
 
-_TOML: tuple[str, Callable[[str], Any]] = "TOML", tomllib.loads
+_TOML: tuple[str, Callable[[str], Any]] = "TOML", _load_toml
 _LOADERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     ".json": ("JSON", json.loads),
     ".yaml": ("YAML", _load_yaml),

@@ -147,10 +147,12 @@ def _hide(value: Any) -> Any:
     return ApiKey.hiding(SecretStr(value)) if isinstance(value, str) else value
 
 
-def make_credentials(value: Any) -> Any:
+def make_credentials(value: Any) -> Credentials:
     """Return the credentials that a table stands for."""
-    if not isinstance(value, Mapping):
+    if isinstance(value, Credentials):
         return value
+    if not isinstance(value, Mapping):
+        raise ValueError("must be an instance of Credentials")  # noqa: TRY004 - `InstanceOf` would import longer
     check_names(value, Credentials.__dataclass_fields__, ConfigurationError)
     return Credentials(**value)
 
@@ -161,7 +163,7 @@ class HttpDefaults(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     library: Literal["httpx", "httpx2"] = "httpx"
-    credentials: dict[str, Annotated[InstanceOf[Credentials], BeforeValidator(make_credentials)]] = Field(
+    credentials: dict[str, Annotated[Any, BeforeValidator(make_credentials)]] = Field(
         default={}, repr=False, exclude=True
     )
     proxy: Annotated[InstanceOf[SecretStr] | None, BeforeValidator(_hide)] = Field(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pydantic import ValidationError
 
@@ -46,8 +45,7 @@ class SearchDefaults(SearchOptions, total=False):
     unsupported: Unsupported | None
 
 
-@dataclass(frozen=True)
-class SearchCall:
+class SearchCall(NamedTuple):
     """One search that a model requested."""
 
     options: Mapping[str, Any]  # of `WebSearch.search`
@@ -67,16 +65,15 @@ class SearchCall:
         return response.with_notes(f"try fewer or other words{less}")
 
 
-@dataclass(frozen=True)
-class FixedOptions:
+class FixedOptions(NamedTuple):
     """The options that every search and every page of the tools has.
 
     A model can change none of them, except that it can ask for fewer results than ``limit``, for some of the
     ``allowed_domains``, for more ``blocked_domains``, and for another length of a page.
     """
 
-    search: Mapping[str, Any] = field(default_factory=dict)  # what was given of `SearchDefaults`, here or before
-    read: Mapping[str, Any] = field(default_factory=dict)  # what was given of `ReadOptions`
+    search: Mapping[str, Any] = {}  # what was given of `SearchDefaults`, here or before
+    read: Mapping[str, Any] = {}  # what was given of `ReadOptions`
     domains: Domains = ANYWHERE  # those of the options, within the policy of the `WebSearch`
 
     @classmethod
@@ -122,7 +119,7 @@ class FixedOptions:
 
     def of_run(self, policy: Domains, options: Mapping[str, Any]) -> FixedOptions:
         """Return the options of a run that sets *options*, under the domain *policy* of its `WebSearch`."""
-        here = replace(self, domains=_narrow(policy, self.domains.allowed, self.domains.blocked))
+        here = self._replace(domains=_narrow(policy, self.domains.allowed, self.domains.blocked))
         own = options.get("search_options"), options.get("read_options")
         return FixedOptions.of(*own, usual=here) if any(own) else here
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 _SUCCESSES = {200, 203}
 _KEPT = {*_SUCCESSES, 301, 302, 303, 307, 308, 404, 410}  # what other answers say is about a failure
-_UNCHANGED = 304
+UNCHANGED = 304
 _HARMLESS = {"accept", "accept-encoding", "accept-language", "user-agent"}  # headers of requests without a secret
 _DIRECTIVE = re.compile(r"""([!#$%&'*+.^`|~\w-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,;]*))?""")
 _WEEKDAY, _MONTH = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)", r"[A-Z][a-z]{2}"
@@ -62,7 +62,9 @@ class Validators(BaseModel):
         return cls(url=request.url, etag=etag, last_modified=modified, vary=_select(request, vary))
 
     def add_to(self, request: Request) -> Request | None:
-        """Return *request* with them, or None if it asks for something else."""
+        """Return *request* with them, or None if it asks for something else, or has validators already."""
+        if "If-None-Match" in request.headers or "If-Modified-Since" in request.headers:
+            return None
         if request.url != self.url or _select(request, self.vary) != self.vary:
             return None
         asking = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
@@ -116,7 +118,7 @@ class Watch:
         """How long the page may be given."""
         found = Lifetime()
         for _, response in self._seen:
-            if response.status in {*_KEPT, _UNCHANGED}:
+            if response.status in {*_KEPT, UNCHANGED}:
                 found |= Lifetime.of(response.headers)
         return found
 
@@ -136,7 +138,7 @@ class Watch:
         conditional = self._known.add_to(request) if self._known else None
         response: Response = yield conditional or request
         self._seen.append((request, response))
-        if conditional and response.status == _UNCHANGED:
+        if conditional and response.status == UNCHANGED:
             raise NotModified
         return response
 
