@@ -11,7 +11,7 @@ import pytest
 from tests.browser.site.cases import CASES
 from tests.browser.site.server import serve
 from websearch_core import WebSearch
-from websearch_core._browser import settle
+from websearch_core._browser import settle, snapshot
 from websearch_core._browser.find import find_browser
 from websearch_core._browser.host import host
 from websearch_core.errors import ConfigurationError, NeedsBrowser, UnsupportedContent, WebSearchError
@@ -46,6 +46,7 @@ def site(module_monkeypatch):
     """Read all pages, four at a time, in one browser, with patience for a busy machine."""
     for name in ("_ANSWER", "_GRANT", "_BUSY", "_STILL", "_STILL_WAITING", "_PATIENT"):
         module_monkeypatch.setattr(settle, name, 4 * getattr(settle, name))
+    module_monkeypatch.setattr(snapshot, "_MAX_SECONDS", 8 * snapshot._MAX_SECONDS)
     try:
         find_browser(None)
     except ConfigurationError as error:
