@@ -138,8 +138,9 @@ def compare_peers(bench: Bench) -> Section:
         "host as far as it has a limit for that, and writes a row for each page; the list has the hosts in turn. "
         f"Programs take turns, {bench.rounds} times, while the load average of the machine is "
         f"{os.getloadavg()[2]:.0f}; a clock means little where that is much more than the number of cores. The times "
-        "are medians, of all processes of a program, from when "
-        "everything is imported to its end. Recall, precision and F1 are those of the words, compared with the "
+        "are medians, of all processes of a program, from when everything is imported to its end. Parsing and "
+        "trafilatura alone have the pages in memory and run in two processes at once, as in the lists. Recall, "
+        "precision and F1 are those of the words, compared with the "
         "content that WCXB's authors marked; a page without text counts as 0.",
         [Table(head, rows)],
         [

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bulk.peers import extract_in_two
 from training.corpus import CONTENT_TYPE
 from websearch_core import Page, WebSearch
 from websearch_core.reading import read_bytes
@@ -42,13 +43,11 @@ def read_list(urls: list[str], output: Path, concurrency: int = 32, timeout: flo
 
 
 def parse_alone(urls: list[str], output: Path) -> None:
-    """Read files, without a network, in this process."""
+    """Read files, without a network."""
     pages = [(url, Path(url).read_bytes()) for url in urls]
     read_bytes(b"<p>Kelp</p>", "https://sea.example/", CONTENT_TYPE)  # imports the rest
     begin()
-    with output.open("w", encoding="utf-8") as file:
-        for url, data in pages:
-            write_row(file, url, read_bytes(data, "https://sea.example/", CONTENT_TYPE))
+    extract_in_two(pages, lambda data: read_bytes(data, "https://sea.example/", CONTENT_TYPE).content, output)
 
 
 def read_with_ray(urls: list[str], output: Path) -> None:

@@ -11,8 +11,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -48,6 +49,24 @@ def extract(html: str) -> str:
     import trafilatura
 
     return trafilatura.extract(html, output_format="markdown", include_comments=False) or ""
+
+
+def extract_in_two(pages: Sequence[tuple[str, Any]], extract: Callable[[Any], str], output: Path) -> None:
+    """Extract the content of files in two processes at once: each then needs more time for a page than alone."""
+
+    def write(number: int) -> None:
+        with parts[number].open("w", encoding="utf-8") as file:
+            for url, data in pages[number::2]:
+                write_row(file, url, extract(data))
+
+    parts = [output.with_name(f"{output.name}{number}") for number in range(2)]
+    processes = [get_context("fork").Process(target=write, args=(number,)) for number in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert not process.exitcode
+    output.write_bytes(b"".join(part.read_bytes() for part in parts))
 
 
 def read_with_httpx(urls: list[str], output: Path) -> None:
@@ -141,9 +160,7 @@ def extract_alone(urls: list[str], output: Path) -> None:
 
     pages = [(url, Path(url).read_text("utf-8", "replace")) for url in urls]
     begin()
-    with output.open("w", encoding="utf-8") as file:
-        for url, html in pages:
-            write_row(file, url, extract(html))
+    extract_in_two(pages, extract, output)
 
 
 PEERS: dict[str, Callable[[list[str], Path], None]] = {

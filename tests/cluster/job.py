@@ -123,7 +123,7 @@ def main(pages: int, redis_port: int) -> None:
             "cache": shared,
             "robots": True,
             "retry": False,
-            "timeout": 5,
+            "timeout": 20,  # a busy machine answers late
             "internal": ["127.0.0.0/8"],
         }
         threading.Thread(target=kill_one, args=(Path(folder), web, pages, killed), daemon=True).start()
