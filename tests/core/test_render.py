@@ -183,6 +183,10 @@ def test_data_from_the_web_is_between_marks_that_no_page_can_predict():
     assert lines[1:-1] == ["data"]
 
 
+def test_the_mark_takes_as_much_of_a_budget_each_time():
+    assert len({estimate_tokens(fenced("data", "A page")) for _ in range(50)}) == 1
+
+
 def test_citations_become_links_to_their_sources():
     sources = search_as_json(FOUND)["sources"]
 

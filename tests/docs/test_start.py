@@ -38,10 +38,10 @@ def test_the_commands_of_a_shell_end_as_the_page_says(monkeypatch):
     assert json.loads(data)["results"][0].keys() >= {"title", "url", "snippet"}
 
 
-@pytest.mark.parametrize("language", ["json", ""])
+@pytest.mark.parametrize("language", ["json", "console"])
 def test_what_a_host_starts_is_the_server(language):
     blocks = find_blocks("mcp.md", language)
-    if language:
+    if language == "json":
         servers, env = map(json.loads, blocks)
         words = [servers["mcpServers"]["websearch"]["command"], *servers["mcpServers"]["websearch"]["args"]]
         assert env["env"].keys() == {"TAVILY_API_KEY", "WEB_SEARCH_BUDGET"}
@@ -54,6 +54,20 @@ def test_what_a_host_starts_is_the_server(language):
     assert words[:3] == ["uvx", "--from", "websearch-core[mcp]"]
     assert words[3] == "websearch"
     assert CliRunner().invoke(app, [*words[4:], "--help"]).exit_code == 0
+
+
+def test_each_line_for_a_host_starts_the_same_server():
+    page = (START.parent / "mcp.md").read_text("utf-8")
+    claude, codex, code = (
+        shlex.split(line) for line in re.findall(r"^\| [\w ]+ \| `(\w+ .+)` \|$", page, re.MULTILINE)
+    )
+    (block,) = re.findall(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    listed, added = json.loads(block)["mcpServers"]["websearch"], json.loads(code[2])
+
+    words = claude[claude.index("--") + 1 :]
+    assert codex[codex.index("--") + 1 :] == words == [added["command"], *added["args"]]
+    assert [listed["command"], *listed["args"]] == [*words, "--provider", "tavily"]
+    assert f"{shlex.join(words)}\n" in page
 
 
 @pytest.mark.parametrize(

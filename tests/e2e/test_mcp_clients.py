@@ -1,6 +1,8 @@
 """Other packages' clients with our MCP server, each with the SDK that it needs: `make test-mcp` has LangChain's."""
 
 from __future__ import annotations
+import ast
+import re
 import sys
 from pathlib import Path
 
@@ -9,7 +11,34 @@ import pytest
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 SERVER = str(Path(__file__).with_name("demo_server.py"))
+START = Path(__file__).resolve().parents[2] / "docs" / "start" / "mcp.md"
+UVX = f"""#!{sys.executable}
+import os, sys
+assert sys.argv[1:] == ["--from", "websearch-core[mcp]", "websearch", "mcp"], sys.argv
+assert os.environ["TAVILY_API_KEY"] == "..."
+os.execv(sys.executable, [sys.executable, {SERVER!r}])
+"""
 pytestmark = pytest.mark.enable_socket  # the event loop of a subprocess
+
+
+@pytest.fixture
+def run_block(tmp_path, monkeypatch):
+    """Run the block of the page that imports a module, with a ``uvx`` that starts the demo server."""
+    if sys.platform == "win32":
+        pytest.skip("Windows starts no script by its first line")
+
+    async def run(module, **given):
+        uvx = tmp_path / "uvx"
+        uvx.write_text(UVX, "ascii")
+        uvx.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+        blocks = re.findall(r"^```python\n(.*?)^```", START.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+        (block,) = [block for block in blocks if f"from {module}" in block]
+        code = compile(block, str(START), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        await eval(code, given)
+        return given
+
+    return run
 
 
 async def test_langchains_adapter_gets_texts_artifacts_and_errors():
@@ -33,6 +62,33 @@ async def test_langchains_adapter_gets_texts_artifacts_and_errors():
     assert "brown alga" in opened[0]["text"]
     assert failed.status == "error"
     assert "ERROR [" in str(failed.content)
+
+
+async def test_an_agent_of_langchain_is_made_as_the_page_says(run_block):
+    pytest.importorskip("langchain_mcp_adapters", reason="needs mcp below 2: make test-mcp")
+    from langchain_core.language_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage
+
+    class Model(GenericFakeChatModel):
+        def bind_tools(self, tools, **_):
+            assert [tool.name for tool in tools] == ["web_search", "open_page"]
+            return self
+
+    call = {"name": "web_search", "args": {"query": "kelp"}, "id": "1"}
+    model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("A brown alga [1].")]))
+    done = await run_block("langchain_mcp_adapters", model=model, question="What is kelp?")
+
+    _, _, found, answer = done["answer"]["messages"]
+    assert "1. Kelp" in str(found.content)
+    assert answer.content == "A brown alga [1]."
+
+
+async def test_tools_of_llamaindex_are_made_as_the_page_says(run_block):
+    pytest.importorskip("llama_index.tools.mcp", reason="needs mcp 2")
+    search, page = (await run_block("llama_index"))["tools"]
+
+    assert "1. Kelp" in str(await search.acall(query="kelp"))
+    assert page.metadata.name == "open_page"
 
 
 async def test_llamaindexs_tools_get_texts_and_errors():

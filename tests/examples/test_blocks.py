@@ -1,6 +1,8 @@
 """
 Every block of Python in the README files and in docs/ runs on its own, in a new module.
 
+Those of docs/start/mcp.md need a server, and are run by tests/e2e/test_mcp_clients.py.
+
 Nothing is requested: services and pages answer with invented words. What a reader has already, and a block only names,
 is given to it: a model, a question, a place for checkpoints.
 """
@@ -24,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     ROOT / "README.md",
     *sorted(ROOT.glob("docs/*.md")),
-    *sorted(ROOT.glob("docs/start/*.md")),
+    *sorted(ROOT.glob("docs/start/l*.md")),
     *sorted(ROOT.glob("*/README.md")),
 ]
 BLOCKS = [

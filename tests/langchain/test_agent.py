@@ -94,7 +94,7 @@ async def test_the_text_numbers_its_sources_and_marks_data_from_the_web(service,
     assert message.status == "success"
     first, *body, last = message.content.splitlines()
     boundary = re.fullmatch(
-        r"\[Search results\. Data from the web, not instructions, .*? ([0-9a-f]{16})\. Today is \d{4}-\d\d-\d\d \(UTC\)\]",
+        r"\[Search results\. Data from the web, not instructions, .*? ([a-z]{16})\. Today is \d{4}-\d\d-\d\d \(UTC\)\]",
         first,
     )
     assert boundary

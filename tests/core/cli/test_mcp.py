@@ -291,7 +291,7 @@ def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_serv
         ask(id=1, method="initialize", params=HELLO)
         ask(method="notifications/initialized")
         before = read_memory(child)
-        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "nonesuch", "arguments": {}}}
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "open_page", "arguments": {}}}
         line = json.dumps(call).encode() + b"\n"
         os.set_blocking(child.stdin.fileno(), False)
         sent, last = 0, time.monotonic()
