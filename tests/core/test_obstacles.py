@@ -91,6 +91,28 @@ def test_a_few_words_beside_the_empty_element_that_scripts_fill_are_a_shell():
     assert not needs_scripts(words, f"<p>{words}</p>{SCRIPT}".encode())
 
 
+@pytest.mark.parametrize(
+    ("text", "needs"),
+    [
+        ("## We value your privacy\n\nWe and our 834 partners store cookies.\n\nAccept allReject all", True),
+        ("Wir verwenden Cookies, um Inhalte zu zeigen.\n\nAlle akzeptieren\n\nAblehnen", True),
+        ("Cookies keep their crunch in a tin for a week.", False),
+        (
+            "The harbour asks every captain for the ship's papers and her last port. Its privacy officer may accept.",
+            False,
+        ),
+        ("We set no cookies. If you write to us, we keep your letter until all of us agree.", False),
+        ("Our privacy policy. " + "The harbour keeps the names of ships. " * 10 + "Accept all", False),
+    ],
+    ids=["a wall", "a German one", "about biscuits", "content first", "a sentence", "a long text"],
+)
+def test_a_consent_wall_alone_is_a_shell_if_there_are_scripts(text, needs):
+    body = f"<div><p>{text}</p><button>Accept all</button></div>"
+
+    assert needs_scripts(text, f"{body}{SCRIPT}".encode()) is needs
+    assert needs_scripts(text, body.encode()) is False
+
+
 def test_what_a_route_names_only_scripts_can_show():
     page = b"<h1>Home</h1><p>Welcome to the harbour.</p>"
 

@@ -40,6 +40,15 @@ async def test_only_found_urls_are_opened_and_the_error_says_why(sea):
     assert sea.opened == [FOUND, FOUND]
 
 
+def test_the_artifact_of_a_refusal_has_the_url_and_the_text_for_the_model_does_not(sea):
+    _, read = tools(sea, provenance="seen")
+    call = {"name": "open_page", "args": {"url": "https://other.example/page"}, "id": "1", "type": "tool_call"}
+    refused = read.invoke(call)
+
+    assert (refused.artifact["code"], refused.artifact["url"]) == ("unsafe_url", "https://other.example/page")
+    assert "other.example" not in refused.content
+
+
 @pytest.mark.parametrize("provenance", ["any", "seen"])
 async def test_a_page_is_opened_as_it_was_found_however_the_model_spells_it(sea, provenance):
     search, read = tools(sea, provenance=provenance)

@@ -134,11 +134,11 @@ def test_a_wrong_choice_is_reported_in_our_words(websearch, form):
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("example.com", "there is no such file; did you mean https://example.com?"),
+        ("example.com", "there is no file 'example.com'; did you mean https://example.com?"),
         ("//example.com/a", "did you mean https://example.com/a?"),
         ("docs.example.com:8080/a?b=c", "did you mean http://docs.example.com:8080/a?b=c?"),
         ("localhost:8000", "did you mean http://localhost:8000?"),
-        ("kelp", "give the whole URL, https:// included; there is no such file."),
+        ("kelp", "give the whole URL, https:// included; there is no file 'kelp'."),
         ("mailto:a@b.example", "give the whole URL"),
     ],
 )

@@ -72,6 +72,10 @@ _WAITING = re.compile(
     r"|\u8aad\u307f\u8fbc\u307f\u4e2d|\u52a0\u8f7d\u4e2d|\u6b63\u5728\u52a0\u8f7d)\W{0,5})",
     re.IGNORECASE,
 )
+# How a consent wall begins, and what stands on its buttons.
+_CONSENT = re.compile(r".{0,60}\b(?:cookies?|privacy|consent|datenschutz|privatsphäre)\b", re.IGNORECASE | re.DOTALL)
+_CHOICE = re.compile(r"acc?ept|accett|akzept|allow|agree|reject|declin|ablehn|refus|rechaz|rifiut", re.IGNORECASE)
+_CHOICES = 60  # characters of the buttons, which are the last line
 # Where scripts put the page, if nothing is there yet: the main part, the root of an application, a custom element.
 _EMPTY_MAIN = re.compile(rb"<main\b[^>]{0,500}>(?:\s|<!--[^>]{0,200}-->){0,50}</main>", re.IGNORECASE)
 _EMPTY_ROOT = re.compile(
@@ -158,8 +162,8 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     """Return whether the page whose HTML is *source* has no content without running its scripts.
 
     In its *text*, as Markdown, asking for scripts, or to wait, is saying nothing, and so is a menu, headings and
-    buttons, the names of a few pictures, or a few words around a main part that is empty. *route* is the fragment of
-    its URL if its scripts are to show what that names: then it is another page.
+    buttons, the names of a few pictures, a consent wall, or a few words around a main part that is empty. *route* is
+    the fragment of its URL if its scripts are to show what that names: then it is another page.
     """
     if route and _SCRIPT.search(source[:_MOST_SOURCE]):
         return True
@@ -185,6 +189,8 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     if _NAMED.search(said) and (_PLEA.search(said) or _NOSCRIPT.search(source)):
         return True
     last = said.splitlines()[-1]
+    if _CONSENT.match(said) and len(last) <= _CHOICES and _CHOICE.search(last):
+        return True
     return _WAITING.fullmatch(last.lstrip("#* ").strip()) is not None
 
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from .._runtime.bugs import as_error as report_bug
 from .._runtime.scope import ByRun, Choices, Patience, scope
 from .._text.choices import Format
+from .._text.urls import describe_url
 from ..client import CommonArguments, WebSearch
 from ..client._arguments import check_number
 from ..errors import BudgetExceeded, ConfigurationError, InvalidOption, UnsafeURL, WebSearchError
@@ -285,10 +286,11 @@ class WebTools:
         """Return the URL to open."""
         try:
             return self.provenance.check(url, run.conversation, run.sources, run.forgets)
-        except UnsafeURL:
+        except UnsafeURL as error:
             if run.shares:
                 with suppress(UnsafeURL):
                     return self.provenance.check(url)
+            error.locate(url=describe_url(url))
             raise
 
     def _show_results(

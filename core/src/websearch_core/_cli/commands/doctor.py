@@ -109,7 +109,7 @@ def _print_diagnosis(checked: list[Check], settings: list[Setting], environment:
             if check.remedy:
                 print_row("", check.remedy, _MARK)
     if is_offline(checked):
-        print_text("No provider could be reached: it looks as if this machine has no network, or needs a proxy.")
+        print_text("No provider could be reached: this machine may have no network, or need a proxy.")
     print_text("")
     versions = ", ".join(f"{name} {number or 'not installed'}" for name, number in environment["versions"].items())
     files = [

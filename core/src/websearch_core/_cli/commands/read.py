@@ -142,7 +142,7 @@ def _find_target(place: str) -> str:
         return Path(place).resolve().as_uri()
     meant = complete_url(place.lstrip("/"))
     hint = f"; did you mean {meant}?" if meant else ""
-    raise InvalidOption(f"url: give the whole URL, https:// included; there is no such file{hint}")
+    raise InvalidOption(f"url: give the whole URL, https:// included; there is no file {place!r}{hint}")
 
 
 def _read_all(

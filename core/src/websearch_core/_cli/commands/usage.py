@@ -53,7 +53,8 @@ def usage(
                 "total": _as_json(None, total),
             })  # fmt: skip
         elif not rows:
-            print_line(f"Nothing is counted in {file.path}. Set a budget, such as WEB_SEARCH_BUDGET='1 USD/day'.")
+            print_line(f"Nothing is counted in {file.path}")
+            print_line("Set a budget, such as WEB_SEARCH_BUDGET='1 USD/day'.")
         else:
             _print(rows, total)
 
