@@ -30,7 +30,7 @@ OTHERS = {
     "test_crawl4ai": "_browser/crawler",
     "test_effects": "flow/_intercept",
     "test_endings": "_runtime/deadline",
-    "test_events": "events/_hooks events/_log",
+    "test_events": "events/_built_in events/_hooks events/_log",
     "test_fake_web": "testing/_fake testing/_play",
     "test_fuse": "layers/_depth",
     "test_grid": "_text/money",

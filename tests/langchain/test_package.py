@@ -47,7 +47,7 @@ def test_a_tool_loads_only_what_making_one_needs():
         "shared_pace", "usage",
     )  # fmt: skip
     rooms = (
-        "_browser", "_net", "citations", "client._calls", "index", "otel", "provider._http", "providers", "reading",
+        "_browser", "_net", "citations", "client._calls", "events._built_in", "index", "otel", "provider._http", "providers", "reading",
         "render", "testing",
     )  # fmt: skip
     unused = {f"websearch_core.layers._{name}" for name in layers} | {f"websearch_core.{name}" for name in rooms}

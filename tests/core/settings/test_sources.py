@@ -418,13 +418,28 @@ def test_files_of_another_user_are_not_read(tmp_path, monkeypatch, caplog):
 )
 def test_a_broken_pyproject_is_skipped_and_a_broken_file_of_ours_is_an_error(content, caplog, monkeypatch):
     with caplog.at_level(logging.WARNING):
-        Path("pyproject.toml").write_bytes(content)
+        Path("pyproject.toml").write_bytes(b"# websearch\n" + content)
         assert WebSearch("duckduckgo")
     assert ("skipped" in caplog.text) is (content != b"tool = 3")
 
     Path("websearch.toml").write_bytes(content)
     with pytest.raises(ConfigurationError, match="websearch.toml|'tool': Extra"):
         WebSearch("duckduckgo")
+
+
+@pytest.mark.parametrize("name", ["langchain-websearch", "websearch_core"])
+def test_a_pyproject_without_our_name_is_not_parsed(name, monkeypatch):
+    monkeypatch.setattr("websearch_core.settings._sources._parse", lambda *_: pytest.fail("parsed"))
+    write(f'[project]\ndependencies = ["{name}>=1"]', "pyproject.toml")
+    assert Settings.load().timeout == Settings().timeout
+
+
+@pytest.mark.parametrize(
+    "content", ["tool.websearch.timeout = 3", 'tool."websearch".timeout = 3', "tool = {websearch = {timeout = 3}}"]
+)
+def test_our_part_of_a_pyproject_may_be_written_in_any_way(content):
+    write(content, "pyproject.toml")
+    assert Settings.load().timeout.search == 3
 
 
 @pytest.mark.parametrize("content", ["[tool]\nwebsearch = 3", "[[tool.websearch]]"])

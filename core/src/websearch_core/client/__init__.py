@@ -10,12 +10,12 @@ from functools import cached_property, partial
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
+from .. import events
 from .._runtime.forks import notice_fork
 from .._runtime.scope import Caller, current_call, run_apart, scope
 from .._runtime.threads import in_thread
 from .._text.urls import describe_url
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
-from ..events import Exchange, emit
 from ..events._hooks import Listener, check_hook
 from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
@@ -616,8 +616,8 @@ def _announce(request: Request, began: float, response: Response | None) -> None
     error = sys.exception() if response is None else None
     if isinstance(error, WebSearchError):
         error.locate(url=describe_url(request.url))
-    emit(
-        Exchange(
+    events.emit(
+        events.Exchange(
             method=request.method,
             url=request.url.partition("?")[0],
             seconds=time.monotonic() - began,

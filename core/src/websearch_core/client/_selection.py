@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from .. import events
 from .._registry import is_known, known, provider_class, registered_name, unknown_provider
 from .._runtime.scope import current_call
 from .._text.lists import split_list
@@ -28,7 +29,6 @@ from ..errors import (
     ServiceError,
     UnsupportedOption,
 )
-from ..events import Failover, emit
 from ..flow import Call, Flow
 from ..layers import Breaker, Fallback, Layer, Rank, Relax, Retry, SingleFlight, Throttle, leaves
 from ..layers._layer import address, check_part, parts
@@ -336,7 +336,7 @@ class Rendering:
     def _render(self, url: str, failed: Turn[Page]) -> Flow[Page]:
         browser: PageReader = yield Call(self._find)
         _log_once(logging.INFO, 'a browser renders pages that need their scripts; reader="direct" switches it off')
-        emit(Failover(provider=self.name, next_provider=browser.name, error=failed.end))  # type: ignore[arg-type]
+        events.emit(events.Failover(provider=self.name, next_provider=browser.name, error=failed.end))  # type: ignore[arg-type]
         trail, turn = Trail[Page](()), Turn[Page](browser)
         try:
             turn.end = yield from browser.read(url)

@@ -9,9 +9,9 @@ from functools import partial
 from time import monotonic
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeVar
 
+from .. import events
 from .._runtime.forks import Restartable
 from ..errors import RateLimited, ServiceError, TimedOut, Unavailable, WebSearchError
-from ..events import BreakerClosed, BreakerOpened, emit
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
@@ -108,9 +108,9 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
         worked = True if failure is None else False if self._is_failure(failure, seconds) else None
         change = self._circuit.leave(admitted, worked=worked, retry_after=getattr(failure, "retry_after", None))
         if change == "opened" and isinstance(failure, ServiceError):
-            emit(BreakerOpened(provider=self.name, seconds=self._circuit.time_left(), error=failure))
+            events.emit(events.BreakerOpened(provider=self.name, seconds=self._circuit.time_left(), error=failure))
         elif change == "closed":
-            emit(BreakerClosed(provider=self.name))
+            events.emit(events.BreakerClosed(provider=self.name))
 
     def _is_failure(self, error: BaseException, seconds: float) -> bool:
         match error:

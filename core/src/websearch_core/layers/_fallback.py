@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
+from .. import events
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_left, time_limit
 from ..errors import ConfigurationError, NeedsBrowser, ServiceError, TimedOut, UnsupportedOption, WebSearchError
-from ..events import Failover, HedgeStarted, emit
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import MORE_HIDDEN, is_empty
@@ -182,7 +182,9 @@ class _FallbackProvider(ProviderGroup[Fallback]):
                 return None
             turns.append(Turn(left.pop(0)))
             first.late_after = after
-            emit(HedgeStarted(provider=first.provider.name, next_provider=turns[1].provider.name, seconds=after))
+            events.emit(
+                events.HedgeStarted(provider=first.provider.name, next_provider=turns[1].provider.name, seconds=after)
+            )
             return self._ask(turns[1], ask, left)
 
         ends = yield Hedge(self._ask(first, ask, left), make_second, after)
@@ -211,4 +213,4 @@ class _FallbackProvider(ProviderGroup[Fallback]):
     def _announce(self, provider: Provider, end: object, left: Sequence[Provider]) -> None:
         if left and not isinstance(end, self.layer.silent_errors):
             error = end if isinstance(end, WebSearchError) and not isinstance(end, NothingFound) else None
-            emit(Failover(provider=provider.name, next_provider=left[0].name, error=error))
+            events.emit(events.Failover(provider=provider.name, next_provider=left[0].name, error=error))

@@ -8,10 +8,10 @@ from functools import partial
 from time import monotonic
 from typing import Annotated, ClassVar, TypeVar
 
+from .. import events
 from .._runtime.deadline import time_left
 from .._runtime.scope import current_call
 from ..errors import Attempt, RateLimited, ServiceError, WebSearchError
-from ..events import Wait, emit
 from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
@@ -116,7 +116,9 @@ class _RetryProvider(ProviderWrapper[Retry]):
                 if not self._extra.take():
                     failure.add_note(f"Not tried again: {self.name} has failed often, and its retries are used up.")
                     raise
-                emit(Wait(provider=self.name, seconds=pause, reason="retry", attempt=len(tried), error=failure))
+                events.emit(
+                    events.Wait(provider=self.name, seconds=pause, reason="retry", attempt=len(tried), error=failure)
+                )
             yield Sleep(pause)
 
     def _pause(self, failure: ServiceError, number: int) -> float:

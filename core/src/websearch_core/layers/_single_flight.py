@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
+from .. import events
 from .._runtime.scope import current_call
 from .._text.urls import identify
 from ..errors import WebSearchError
-from ..events import CallShared, emit
 from ..flow import Flow, Share, SharedAnswer
 from ..flow._flights import Flights
 from ..models import Page, SearchQuery, SearchResponse
@@ -77,7 +77,7 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
     def _give(self, answer: A, shared: SharedAnswer) -> A:
         if shared.is_first:
             return answer
-        emit(CallShared(provider=answer.provider or self.name))
+        events.emit(events.CallShared(provider=answer.provider or self.name))
         return free(answer)
 
 

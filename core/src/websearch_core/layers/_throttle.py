@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar
 
+from .. import events
 from .._runtime.deadline import time_left, waiting_for_turn
 from .._runtime.interrupts import releasing
 from .._runtime.scope import Deadline, current_call, scope
 from .._text.urls import find_host, parse_address
 from ..errors import ConfigurationError, RateLimited, WebSearchError
-from ..events import Wait, emit
 from ..flow import Call, Flow, Request, Response, Sleep
 from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept
 from ..models import Page, SearchQuery, SearchResponse
@@ -199,7 +199,7 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             self._check_time(wait, pace.rest(ticket.endpoint), min(left, time_left()), of_host=of_host)
             if not announced:
                 announced = True
-                emit(Wait(provider=self.name, seconds=wait, reason="throttle"))
+                events.emit(events.Wait(provider=self.name, seconds=wait, reason="throttle"))
             yield Sleep(min(wait, STEP))
 
     def _check_time(self, wait: float, rest: float, left: float, *, of_host: bool) -> None:

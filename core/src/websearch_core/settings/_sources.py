@@ -27,6 +27,7 @@ from ..keys._environ import is_loop_running, read_variable
 NAMED = "WEB_SEARCH_CONFIG"
 NAMES = tuple(f"websearch{suffix}" for suffix in (".toml", ".json", ".yaml", ".yml"))
 _MAX_SIZE = 2**20  # bytes of a settings file
+_OWN_NAME = re.compile(r"(?<![\w-])websearch(?![\w-])")  # of our table, not of our packages
 _last_read: tuple[tuple[Path | None, str], list[Table]] | None = None
 _log = logging.getLogger(__name__)
 
@@ -219,7 +220,8 @@ def _has_settings(project: Path) -> bool:
         _log.debug("skipped %s: it belongs to another user", project)
         return False
     try:
-        return _get_own_table(_read(project)) is not None
+        text = _read_text(project)  # most have no table of ours, and need no parser
+        return bool(_OWN_NAME.search(text)) and _get_own_table(_parse(text, project)) is not None
     except ConfigurationError as error:
         _log.warning("skipped %s", error)
         return False
