@@ -19,9 +19,9 @@ PROGRAMS = Path(__file__).parent
 @pytest.mark.parametrize("program", ["core", "langchain", "llamaindex"])
 def test_nothing_blocks_an_event_loop(program, tmp_path):
     (tmp_path / "websearch.toml").write_text('reader = "direct"\n')
-    done = subprocess.run(
-        [sys.executable, PROGRAMS / f"{program}.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
-    )
+    # -u, because blockbuster 1.5.29 crashes an interpreter that flushes a buffered stdout when it exits
+    command = [sys.executable, "-u", PROGRAMS / f"{program}.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
 
     assert done.returncode == 0, done.stderr
 

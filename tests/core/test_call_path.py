@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import asyncio
+import gc
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
@@ -32,7 +33,8 @@ def counting() -> Iterator[tuple[set[str], set[str]]]:
     """
     Collect the functions of this project that run in a block, in all threads, and the context variables set there.
 
-    A comprehension is a part of the function that it is in, as it is in Python from 3.12 on.
+    A comprehension is a part of the function that it is in, as it is in Python from 3.12 on. Garbage is not collected
+    meanwhile: that would close the clients of earlier tests.
     """
     functions: set[str] = set()
     variables: set[str] = set()
@@ -45,8 +47,12 @@ def counting() -> Iterator[tuple[set[str], set[str]]]:
         elif event == "c_call" and arg.__name__ == "set" and isinstance(arg.__self__, ContextVar):
             variables.add(arg.__self__.name)
 
-    with profiled(note):
-        yield functions, variables
+    gc.disable()
+    try:
+        with profiled(note):
+            yield functions, variables
+    finally:
+        gc.enable()
 
 
 @pytest.mark.enable_socket

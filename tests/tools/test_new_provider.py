@@ -44,7 +44,7 @@ def tree(tmp_path):
 def run(tree, *words):
     environment = os.environ | {"PYTHONPATH": str(tree / "core" / "src")}
     environment.pop("WEBSEARCH_REQUIRE_WHEELS", None)  # a generated provider is in no wheel yet
-    return subprocess.run([sys.executable, *words], cwd=tree, env=environment, capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-B", *words], cwd=tree, env=environment, capture_output=True, text=True)
 
 
 def check(tree, *words):

@@ -300,7 +300,7 @@ def test_a_full_disk_ends_it_with_a_message(websearch, sea):
     done = websearch("read", f"{sea.url}/1", "-o", "/dev/full")
 
     assert done.exit_code == 1
-    assert "No space left" in done.stderr
+    assert "No space left" in str(done.exception)
 
 
 LIST, JOBS = ("read", "-i", "urls.txt"), ["a list", "a site"]

@@ -161,7 +161,7 @@ def test_a_full_disk_ends_it(compare):
     result = compare("-p", "brave", "-o", "/dev/full")
 
     assert result.exit_code == 1
-    assert "No space left" in result.stderr
+    assert "No space left" in str(result.exception)
 
 
 def test_an_option_of_what_is_not_compared_is_refused(compare):

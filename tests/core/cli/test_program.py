@@ -240,10 +240,10 @@ def test_an_interrupt_is_exit_code_130(websearch, local, monkeypatch):
     assert done.stdout == ""
 
 
-def search_into(output, home):
+def search_into(output, home, **environment):
     return subprocess.run(
         [*PROGRAM, "search", "-p", "local", "kelp"],
-        env={**os.environ, "XDG_DATA_HOME": str(home / "data")},
+        env={**os.environ, "XDG_DATA_HOME": str(home / "data"), **environment},
         stdout=output,
         stderr=subprocess.PIPE,
         text=True,
@@ -252,10 +252,11 @@ def search_into(output, home):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently there")
-def test_a_reader_of_its_output_may_go_away(local, home):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_of_its_output_may_go_away(unbuffered, local, home):
     reading, writing = os.pipe()
     os.close(reading)
-    done = search_into(writing, home)
+    done = search_into(writing, home, PYTHONUNBUFFERED=unbuffered)
     os.close(writing)
 
     assert done.stderr == ""
@@ -263,9 +264,10 @@ def test_a_reader_of_its_output_may_go_away(local, home):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_is_one_line(local, home):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_one_line(unbuffered, local, home):
     with Path("/dev/full").open("w") as full:
-        done = search_into(full, home)
+        done = search_into(full, home, PYTHONUNBUFFERED=unbuffered)
 
     assert done.stderr == "websearch: [Errno 28] No space left on device\n"
     assert done.returncode == 1

@@ -21,6 +21,19 @@ def main() -> None:
     sys.stdin = sys.stdin or Path(os.devnull).open()  # noqa: SIM115
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
+    try:
+        try:
+            _run()
+        finally:
+            sys.stdout.flush()  # an error of the flush when the interpreter exits could only be ignored
+    except OSError as error:  # such as a full disk
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still in the buffer goes nowhere
+        if not isinstance(error, BrokenPipeError):
+            sys.stderr.write(f"websearch: {error}\n")
+        raise SystemExit(1) from None
+
+
+def _run() -> None:
     if sys.argv[1:] == ["--version"]:
         print_version()
         return

@@ -43,9 +43,6 @@ class _Group(TyperGroup):
             code = 2
         except typer.Abort:
             code = 130
-        except OSError as error:  # such as a full disk; typer itself ends the program if a pipe was closed
-            sys.stderr.write(f"websearch: {error}\n")
-            code = 1
         if standalone_mode:
             sys.exit(code if isinstance(code, int) else 0)
         return code
