@@ -5,6 +5,7 @@ process that a page has taken over can lie about that page, but do nothing else 
 """
 
 from __future__ import annotations
+import gc
 import json
 import os
 import signal
@@ -71,6 +72,7 @@ def serve() -> None:
     answers = FileIO(os.dup(1), "w")
     os.dup2(2, 1)  # nothing else that is printed may be taken for an answer
     convert(b"<p>Run the imports that happen on first use.", "https://page.example/", "text/html")
+    gc.freeze()  # what is loaded stays, so the garbage collector need not look at it for each page: 4 % of the time
     send(answers, {}, b"")
     while True:
         try:
