@@ -60,6 +60,7 @@ def test_a_new_provider_passes_lint_and_the_contract_as_generated(tree, name):
         f"core/src/websearch_core/providers/{name}.py",
         f"cassettes/{name}/search.yaml",
         f"cassettes/{name}/nothing.yaml",
+        f"tests/core/providers/test_{name}.py",
         f"cassettes/{name}/malformed.yaml",
         f"cassettes/{name}/quota.yaml",
         f"cassettes/{name}/rate_limited.yaml",
@@ -72,8 +73,9 @@ def test_a_new_provider_passes_lint_and_the_contract_as_generated(tree, name):
     check(tree, "-m", "ruff", "check", "--no-cache", *python)
     check(tree, "-m", "ruff", "format", "--check", "--no-cache", *python)
     done = check(
-        tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=0", "-k", f"{name} or generated or built_in",
+        tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=0", "-k", f"{name} or generated or built_in or mirror",
         "tests/core/test_contract.py", "tests/cassettes", "tests/core/test_docs.py", "tests/core/test_exports.py",
+        "tests/core/test_mirror.py", "tests/core/providers",
     )  # fmt: skip
     assert int(re.search(r"(\d+) passed", done)[1]) > 40
     for page in ("README.md", "docs/providers.md"):
