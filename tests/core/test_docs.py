@@ -44,7 +44,8 @@ def test_every_example_is_python_and_imports_what_exists(page):
             example,
             re.MULTILINE,
         ):
-            exec(statement, {})
+            if ".lighthouse" not in statement:  # the example that `make provider` writes
+                exec(statement, {})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -90,12 +90,12 @@ def test_a_generated_provider_is_typed(tree):
 
 
 def test_the_registry_stays_sorted(tree):
-    for name in ("aa", "beacon", "zz"):
+    for name in ("aa", "mm_tide", "zz"):
         check(tree, "tools/new_provider.py", name)
 
     registered = check(tree, "-c", "from websearch_core import _registry; print(*_registry._BUILT_IN)").split()
     assert registered == sorted(registered)
-    assert {"aa", "beacon", "zz"} < set(registered)
+    assert {"aa", "mm_tide", "zz"} < set(registered)
 
 
 def test_a_key_goes_to_no_host_that_somebody_may_own(tree):
@@ -145,11 +145,11 @@ def test_a_bad_name_ends_with_a_sentence_and_writes_nothing(tree):
 
 
 def test_what_exists_is_not_overwritten(tree):
-    (tree / "cassettes" / "beacon").mkdir()
-    (tree / "cassettes" / "beacon" / "nothing.yaml").write_text("mine")
-    done = run(tree, "tools/new_provider.py", "beacon")
+    (tree / "cassettes" / "zz_tide").mkdir()
+    (tree / "cassettes" / "zz_tide" / "nothing.yaml").write_text("mine")
+    done = run(tree, "tools/new_provider.py", "zz_tide")
 
     assert done.returncode == 2
-    assert done.stderr == "'beacon' is taken: cassettes/beacon/nothing.yaml exists\n"
-    assert (tree / "cassettes" / "beacon" / "nothing.yaml").read_text() == "mine"
-    assert not (tree / "core/src/websearch_core/providers/beacon.py").exists()
+    assert done.stderr == "'zz_tide' is taken: cassettes/zz_tide/nothing.yaml exists\n"
+    assert (tree / "cassettes" / "zz_tide" / "nothing.yaml").read_text() == "mine"
+    assert not (tree / "core/src/websearch_core/providers/zz_tide.py").exists()
