@@ -503,7 +503,7 @@ def test_a_bug_met_in_a_page_is_the_error_of_that_page(tavily, call, caplog, kin
     with pytest.raises(BadResponse, match=rf"^buggy read failed: unexpected {kind.__name__} \(") as caught:
         call(tavily(reader=Buggy()), "read", "https://a.example/")
 
-    assert caught.value.__cause__ is bug
+    assert repr(caught.value.__cause__) == repr(bug)  # the same, or from Python 3.12 on an equal group
     assert f"builtins.{kind.__name__}" in caplog.text
     assert SECRET not in caplog.text
 
