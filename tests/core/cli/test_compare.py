@@ -97,13 +97,17 @@ def test_a_second_run_asks_only_what_is_new_and_says_the_same(compare, webs):
     assert len(webs["brave"].queries) == 7
 
 
-def test_an_answer_from_the_cache_has_no_time_and_no_price(compare, monkeypatch, tmp_path):
+@pytest.mark.parametrize("reader", [[], ["-r", "brave"]])
+def test_the_cache_gives_the_same_bytes_without_times_and_asks_nothing(compare, webs, monkeypatch, tmp_path, reader):
     monkeypatch.setenv("WEB_SEARCH_CACHE", str(tmp_path / "cache.db"))
-    (first,) = json.loads(compare("-p", "brave", "-f", "json").stdout)
-    (again,) = json.loads(compare("-p", "brave", "-f", "json").stdout)
+    words = ["-p", "brave", *reader, "-f", "json"]
+    first, asked = json.loads(compare(*words).stdout), (len(webs["brave"].queries), len(webs["brave"].urls))
+    again, and_again = compare(*words, "-o", compare.rows).stdout, compare(*words).stdout
 
-    assert first["seconds"] is not None
-    assert again == {**first, "seconds": None}
+    assert first[0]["seconds"] is not None
+    assert json.loads(again) == [{**variant, "seconds": None} for variant in first]
+    assert and_again == again
+    assert (len(webs["brave"].queries), len(webs["brave"].urls)) == asked
 
 
 def test_a_bug_of_a_provider_is_one_failed_question(compare, webs, monkeypatch):
