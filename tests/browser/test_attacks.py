@@ -47,11 +47,13 @@ def test_no_attack_reaches_an_internal_address(site, render):
             return error
         return response.content.decode()
 
-    with ThreadPoolExecutor(12) as threads:
-        outcomes = dict(zip(ATTACKS, threads.map(attack, ATTACKS), strict=True))
-
-    opened = {path for path, _ in site.seen if path.startswith("/page/")}
-    assert len(opened) >= len(ATTACKS) - 1  # all but the one on another host
+    outcomes, left = {}, list(ATTACKS)
+    for at_once in (12, 4, 1):  # a busy machine opens some so late that their time is over
+        with ThreadPoolExecutor(at_once) as threads:
+            outcomes |= zip(left, threads.map(attack, left), strict=True)
+        opened = {site.origin + path for path, _ in site.seen}
+        left = [name for name in left if site.url(name) not in opened]
+    assert len(left) <= 1  # the one on another host
     time.sleep(0.3)  # for what is sent when a page closes
     assert site.reached == {}
     assert [name for name, text in site.leaks.items() if SECRET in text or "root:" in text] == []
