@@ -46,12 +46,17 @@ _BRAHMIC = re.compile(  # from Devanagari to Sinhala, Myanmar, Balinese, Javanes
 )
 _EITHER = re.compile("[\u1780-\u17d3\u1820-\u18aa\ua840-\ua873]")  # Khmer, Mongolian and Phags-pa use both joiners
 _PRINTABLE = bytes(range(0x20, 0x7F))
+_PLAIN = _PRINTABLE + b"\t\n"
 _UNCLEAN = re.compile("[" + "".join(p.pattern.strip("[]+") for p in (_LINE_ENDS, _INVISIBLE, _MODIFIERS)) + "]")
 
 
 def is_clean(text: str) -> bool:
-    """Return True only if `strip_invisible` would leave *text* unchanged."""
-    return not _occurs(_UNCLEAN, text)
+    """Return True only if `strip_invisible` would leave *text* unchanged.
+
+    Only what is not plain ASCII is searched, for speed: in most texts that is little.
+    """
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
+    return not rest or not _occurs(_UNCLEAN, rest.decode("utf-8", "surrogatepass"))
 
 
 def is_printable_ascii(text: str) -> bool:
@@ -64,7 +69,7 @@ def strip_invisible(text: str) -> tuple[str, int]:
 
     The text is not normalised in any other way, since that could change its meaning.
     """
-    if is_printable_ascii(text):
+    if is_clean(text):
         return text, 0
     text = sub_in_chunks(_LINE_ENDS, "\n", text.replace("\r\n", "\n"))
     before = len(text)
