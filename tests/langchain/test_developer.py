@@ -84,7 +84,17 @@ def test_fixed_options_reach_the_provider_and_leave_the_schema(echo, call, make)
     assert query.extra == {"depth": "deep"}
     assert message.status == "success"
     assert "Note: topic, time_range: fixed by the developer, so what you sent was ignored." in message.content
-    assert "Note: limit: there are at most 3 results here." in message.content
+    assert "Note: limit: 3 is the maximum here." in message.content
+
+
+@pytest.mark.parametrize("asked", ["tides", {"query": "tides"}], ids=["text", "arguments"])
+@pytest.mark.parametrize("limit", [3, 7])
+async def test_the_limit_is_the_number_of_results_of_a_query_alone(echo, asked, limit):
+    tool = WebSearchTool(provider=echo, limit=limit)
+    texts = [tool.invoke(asked), tool.run(asked), await tool.ainvoke(asked)]
+
+    assert [query.limit for query in echo.queries] == [limit] * 3
+    assert not any("Note: limit" in text for text in texts)
 
 
 def test_each_tool_has_a_schema_of_its_own(echo):

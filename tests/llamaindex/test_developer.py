@@ -51,7 +51,7 @@ async def test_fixed_options_reach_the_provider_and_leave_the_schema(sea):
         assert not output.is_error
         assert len(output.raw_output) == 2
         assert "Note: time_range, topic: fixed by the developer, so what you sent was ignored." in output.content
-        assert "Note: limit: there are at most 2 results here." in output.content
+        assert "Note: limit: 2 is the maximum here." in output.content
     for query in leaves(web.provider)[0].asked:
         assert (query.topic, query.time_range, query.limit, query.extra) == ("news", "week", 2, {"depth": "deep"})
 

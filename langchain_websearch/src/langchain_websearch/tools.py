@@ -389,7 +389,7 @@ class WebSearchTool(_WebTool, defer_build=False):
         **sent: Any,
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception(), report(run_manager):
-            return _split(self._tools.search(_asked(query, sent), self._find_run(config, runtime)))
+            return _split(self._tools.search(self._asked(query, sent), self._find_run(config, runtime)))
 
     @_hint_config
     async def _arun(
@@ -403,7 +403,12 @@ class WebSearchTool(_WebTool, defer_build=False):
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
             async with areport(run_manager):
-                return _split(await self._tools.asearch(_asked(query, sent), self._find_run(config, runtime)))
+                return _split(await self._tools.asearch(self._asked(query, sent), self._find_run(config, runtime)))
+
+    def _asked(self, query: str, sent: Mapping[str, Any]) -> SearchArguments:
+        """Return the arguments of a search, which LangChain has validated: of a query alone, without the defaults."""
+        usual = self._tools.search_arguments().model_fields["limit"].default
+        return SearchArguments.model_construct(query=query, **{"limit": usual, **sent})
 
 
 class OpenPageTool(_WebTool, defer_build=False):
@@ -513,11 +518,6 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
             config: The config of the run, which determines the conversation; None for that of the current run.
         """
         self.provenance.allow_text(text, find_conversation(ensure_config(config), self.conversation))
-
-
-def _asked(query: str, sent: Mapping[str, Any]) -> SearchArguments:
-    """Return the arguments of a search, which LangChain has validated."""
-    return SearchArguments.model_construct(query=query, **sent)
 
 
 def _split(output: Output) -> tuple[Content, dict[str, Any]]:

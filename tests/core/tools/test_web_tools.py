@@ -296,7 +296,7 @@ async def test_more_than_five_seconds_are_not_waited_for_by_a_tool_or_before_the
 async def test_a_limit_above_the_maximum_is_that_maximum_with_a_note(fake):
     output = WebTools(provider=fake).search({"query": "kelp", "limit": 500})
     assert fake.searches[0].limit == 20
-    assert "Note: limit: there are at most 20 results here." in output.content
+    assert "Note: limit: 20 is the maximum here." in output.content
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json", "search_result"])

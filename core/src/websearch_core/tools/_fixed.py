@@ -135,7 +135,7 @@ class FixedOptions(NamedTuple):
             notes.append(f"{', '.join(ignored)}: fixed by the developer, so what you sent was ignored")
         most = self.limit or MOST
         if asked.limit > most:
-            notes.append(f"limit: there are at most {most} results here")
+            notes.append(f"limit: {most} is the maximum here")
         domains = self._narrow(asked.allowed_domains, asked.blocked_domains, notes)
         filters = ["allowed_domains"] if asked.allowed_domains and domains.allowed != self.domains.allowed else []
         options = {"unsupported": "note", **{n: v for n, v in self.search.items() if n not in _NARROWED}}

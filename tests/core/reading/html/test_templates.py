@@ -69,7 +69,7 @@ def test_a_page_with_text_says_how_many_places_are_left_out() -> None:
 
     assert all(paragraph in page.content for paragraph in STORY)
     assert "{{" not in page.content
-    assert "1 place that only scripts fill left out" in page.notes
+    assert "left out 1 place that only scripts fill" in page.notes
 
 
 @pytest.mark.parametrize(

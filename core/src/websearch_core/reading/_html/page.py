@@ -99,7 +99,7 @@ def read_html(
         *(["the page shows its text only by scripts: this is what its data says"] if from_data else []),
         *chosen,
         *strays,
-        *([f"{quantity(blocks.unfilled, 'place')} that only scripts fill left out"] if blocks.unfilled else []),
+        *([f"left out {quantity(blocks.unfilled, 'place')} that only scripts fill"] if blocks.unfilled else []),
         *doubts,
         *wall_notes(wall, facts, blocks, content),
         *([] if content else ["the page has no text that can be read without running its scripts"]),
