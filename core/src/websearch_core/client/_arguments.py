@@ -86,6 +86,8 @@ def _find_line(name: str, known: Collection[str], find_home: Callable[[str], str
         return f"{option}=..."
     if (home := find_home(option)) in known:
         return f'{home}={{"{option}": ...}}'
+    if home == "search_options":  # of a class that only reads
+        return ""
     if line := describe_former(name):
         return line
     from ..reading import ReadOptions
