@@ -220,7 +220,9 @@ def test_json_looks_as_pythons_own_layout_of_it() -> None:
     assert read(json.dumps(value), "application/json").content[8:-4] == json.dumps(value, indent=2, ensure_ascii=False)
 
 
-CELLS = st.lists(st.sampled_from([*CODE, "a|b", '"', ",", "kelp"]), max_size=4).map("".join)
+CELLS = st.lists(st.sampled_from([*CODE, "a|b", '"', ",", "kelp"]), max_size=4).map(
+    lambda parts: strip_invisible("".join(parts))[0]  # first, since a line end that csv does not know as one ends a row
+)
 
 
 @settings(deadline=None, max_examples=200)
@@ -228,7 +230,7 @@ CELLS = st.lists(st.sampled_from([*CODE, "a|b", '"', ",", "kelp"]), max_size=4).
 def test_the_cells_of_a_table_are_not_changed(rows: list[list[str]]) -> None:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([["name", "note"], *rows])
-    text = strip_invisible(out.getvalue())[0]
+    text = out.getvalue()
     page = read(text, "text/csv")
     check(page.content)
     if page.content.startswith("```"):
@@ -237,5 +239,5 @@ def test_the_cells_of_a_table_are_not_changed(rows: list[list[str]]) -> None:
         return
     position, content = 0, page.content.replace("\\|", "|")
     for cell in (cell for row in rows for cell in row):
-        shown = " ".join(strip_invisible(cell)[0].split())
+        shown = " ".join(cell.split())
         position = content.index(shown, position) + len(shown)

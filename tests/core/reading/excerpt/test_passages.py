@@ -12,6 +12,7 @@ from websearch_core.reading import Excerpt
 from websearch_core.reading._excerpt.pieces import pieces
 from websearch_core.reading._excerpt.window import LINK
 from websearch_core.reading._markdown.fences import find_fences
+from websearch_core.reading._markdown.sanitizer import opening_of
 
 MARK = re.compile(r"\[\.\.\. ([\d,]+) characters left out(?:; offset (\d+)(?:: (.*))?)? \.\.\.\]")
 FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. " * 12
@@ -102,8 +103,9 @@ def test_passages_are_parts_of_the_page_in_its_order_and_within_the_budget(
 ) -> None:
     page = whole(text)
     part = pick_passages(page, query, max_length, offset)
+    fence = "" if part.passages else opening_of(text, part.offset)  # written again where a part begins in code
 
-    assert part.content_length == len(part.content) <= max_length
+    assert part.content_length == len(part.content) <= max(max_length, len(f"{fence}\nk") if fence else 0)
     assert len(text) == part.original_length
     assert part.next_offset is None or not part.passages
     end = offset
@@ -112,7 +114,7 @@ def test_passages_are_parts_of_the_page_in_its_order_and_within_the_budget(
         end = passage.offset + passage.length
         assert said in part.content
     if not part.truncated:
-        assert part.content == text[offset:]
+        assert part.content == (f"{fence}\n" if fence else "") + text[offset:]
 
 
 @settings(max_examples=150, deadline=None)
