@@ -11,7 +11,7 @@ from websearch_core._cli import comparison
 from websearch_core._cli.app import app
 from websearch_core._cli.comparison import Question, difference, wilson
 from websearch_core.errors import RateLimited
-from websearch_core.models import SearchResponse
+from websearch_core.models import SearchResponse, SearchResult
 from websearch_core.testing import FakeWeb
 from websearch_core.tools import WebTools
 
@@ -175,13 +175,18 @@ def test_an_option_of_what_is_not_compared_is_refused(compare):
     assert "exa is not compared" in result.stderr
 
 
-def test_notes_and_the_date_are_not_answers(compare, webs):
-    webs["brave"].results = SearchResponse(query="x", answer="45 metres", notes=("of 3 algae",))
-    lines = [{"question": "a", "answer": "45 metres"}, {"question": "b", "pattern": "of 3 algae|today is"}]
+def test_notes_and_the_date_are_not_answers_but_what_a_page_calls_a_note_is(compare, webs):
+    page = SearchResult(url="https://sea.example/kelp", title="Kelp", content="Kelp.\n\nNote: it grows off Chile.")
+    webs["brave"].results = SearchResponse(query="x", answer="45 metres", notes=("of 3 algae",), results=(page,))
+    lines = [
+        {"question": "a", "answer": ["45 metres"]},
+        {"question": "b", "pattern": "of 3 algae|today is"},
+        {"question": "c", "answer": "off Chile"},
+    ]
     compare.questions.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     compare("-p", "brave", "-o", compare.rows)
 
-    assert [json.loads(line)["found"] for line in compare.rows.read_text().splitlines()] == [True, False]
+    assert [json.loads(line)["found"] for line in compare.rows.read_text().splitlines()] == [True, False, True]
 
 
 @pytest.mark.parametrize(
