@@ -304,7 +304,28 @@ def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_serv
         assert sent // len(line) < 5_000
         assert read_memory(child) - before < 100
         child.send_signal(signal.SIGTERM)
-        assert child.wait(60) == 143
+        assert child.wait(60) == 143, child.stderr.read()
+        with contextlib.suppress(BrokenPipeError):
+            child.stdin.close()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.2, 0.5])
+def test_a_signal_in_the_middle_of_many_calls_ends_it_without_a_traceback(tmp_path, seconds):
+    child, ask = start(tmp_path)
+    with child:
+        ask(id=1, method="initialize", params=HELLO)
+        ask(method="notifications/initialized")
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "open_page", "arguments": {}}}
+        os.set_blocking(child.stdin.fileno(), False)
+        ends = time.monotonic() + seconds
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                os.write(child.stdin.fileno(), (json.dumps(call).encode() + b"\n") * 16)
+            if time.monotonic() >= ends:
+                break
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(60) == 143, child.stderr.read()
+        assert b"Traceback" not in child.stderr.read()
         with contextlib.suppress(BrokenPipeError):
             child.stdin.close()
 

@@ -62,6 +62,7 @@ def mcp(
 
 async def _serve_stdio(server: Any) -> int:
     """Serve on standard input and output; return the exit code. Other output, also of a child, goes to stderr."""
+    from anyio import BrokenResourceError, ClosedResourceError
     from mcp.server.stdio import stdio_server
 
     async def read() -> AsyncGenerator[str]:
@@ -96,6 +97,9 @@ async def _serve_stdio(server: Any) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), wire.fileno())
     except* asyncio.CancelledError:
         pass
+    except* (BrokenResourceError, ClosedResourceError):  # between the tasks of the SDK, which end one after the other
+        if not signals:
+            raise
     return 128 + signals[0] if signals else 0
 
 
