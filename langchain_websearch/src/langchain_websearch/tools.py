@@ -407,8 +407,7 @@ class WebSearchTool(_WebTool, defer_build=False):
 
     def _asked(self, query: str, sent: Mapping[str, Any]) -> SearchArguments:
         """Return the arguments of a search, which LangChain has validated: of a query alone, without the defaults."""
-        usual = self._tools.search_arguments().model_fields["limit"].default
-        return SearchArguments.model_construct(query=query, **{"limit": usual, **sent})
+        return self._tools.search_arguments().model_construct(query=query, **sent)
 
 
 class OpenPageTool(_WebTool, defer_build=False):
