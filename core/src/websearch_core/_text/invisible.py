@@ -56,7 +56,7 @@ def is_clean(text: str) -> bool:
     Only what is not plain ASCII is searched, for speed: in most texts that is little.
     """
     rest = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
-    return not rest or not _occurs(_UNCLEAN, rest.decode("utf-8", "surrogatepass"))
+    return not _occurs(_UNCLEAN, rest.decode("utf-8", "surrogatepass"))
 
 
 def is_printable_ascii(text: str) -> bool:
