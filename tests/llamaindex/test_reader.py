@@ -217,3 +217,9 @@ async def test_a_site_is_read_from_its_start() -> None:
     web = WebSearch("duckduckgo", reader=Shore())
     for documents in await every_way(WebPageReader(web=web, crawl={"sitemaps": False}), KELP):
         assert [document.id_ for document in documents] == [KELP, f"{KELP}/1"]
+
+
+@pytest.mark.parametrize("name", ["max_results", "time_range"])
+def test_an_option_of_searches_is_unknown_to_what_only_reads(name):
+    with pytest.raises(ConfigurationError, match=f"^unknown argument: {name}; known are reader, "):
+        WebPageReader(**{name: 3})
