@@ -407,7 +407,8 @@ class WebSearchTool(_WebTool, defer_build=False):
 
     def _asked(self, query: str, sent: Mapping[str, Any]) -> SearchArguments:
         """Return the arguments of a search, which LangChain has validated: of a query alone, without the defaults."""
-        return self._tools.search_arguments().model_construct(query=query, **sent)
+        usual = self._tools.search_arguments().model_fields["limit"].default
+        return SearchArguments.model_construct(query=query, **{"limit": usual, **sent})
 
 
 class OpenPageTool(_WebTool, defer_build=False):
