@@ -97,6 +97,7 @@ def strip_anchor(url: str) -> str:
     return url.partition("#")[0] + find_route(url)
 
 
+@lru_cache(maxsize=1024)
 def find_page(url: str) -> str:
     """Return what identifies the page at *url*: the same for all addresses under which services list it.
 
