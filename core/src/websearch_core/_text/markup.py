@@ -15,9 +15,11 @@ def strip_highlights(text: str) -> str:
 
     Those stand in pairs around words. Any other tag in plain text is meant to be read: ``<div>``, ``<b> or <strong>``.
     """
+    if "</" not in text:
+        return text.strip()
     marks: list[tuple[int, int]] = []
     opened: dict[str, list[tuple[int, int]]] = {}
-    for tag in _HIGHLIGHT.finditer(text) if "</" in text else ():
+    for tag in _HIGHLIGHT.finditer(text):
         before = opened.setdefault(tag[2].lower(), [])
         if not tag[1]:
             before.append(tag.span())

@@ -75,6 +75,7 @@ def canonicalize(url: str) -> str:
     return _join(scheme, host, port) + rest
 
 
+@lru_cache(maxsize=1024)
 def identify(url: str) -> str:
     """Return what identifies the page at *url*: its canonical form without the fragment, unless `find_route` finds one.
 

@@ -421,6 +421,6 @@ def is_known(provider: Provider, describe: Callable[[], list[Any] | None]) -> bo
 
 
 def _make_key(provider: Provider, describe: Callable[[], list[Any] | None]) -> Hashable:
-    what = describe() if any(map(needs_network, leaves(provider))) else None
     identity = Identity(provider)
+    what = describe() if any(map(needs_network, identity.leaves)) else None
     return None if what is None else (identity.caller(), identity.of(what))

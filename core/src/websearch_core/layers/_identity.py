@@ -17,7 +17,7 @@ from .._text.urls import identify
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ..provider._ports import Provider
-from ._layer import Rank, held, leaves, parts, rank_of
+from ._layer import Rank, held, parts, rank_of
 
 # Layers of these ranks decide whether and when a provider is asked, not what it answers.
 _SILENT = {Rank.THROTTLE, Rank.BUDGET, Rank.RETRY, Rank.BREAKER, Rank.CACHE, Rank.SINGLE_FLIGHT}
@@ -69,8 +69,9 @@ class Identity:
     """Tells requests to *provider* apart by the request and the key that pays for it."""
 
     def __init__(self, provider: Provider) -> None:
-        self._leaves = leaves(provider)
-        self._has_budget = any(rank_of(part) == Rank.BUDGET for part in parts(provider))
+        chain = list(parts(provider))
+        self.leaves = [part for part in chain if not held(part)]
+        self._has_budget = any(rank_of(part) == Rank.BUDGET for part in chain)
 
     def caller(self) -> Caller:
         """Return who asks, with the tenant if a budget inside charges it: others do not share the answer."""
@@ -84,7 +85,7 @@ class Identity:
         """
         keys = [
             value.identity() if isinstance(value, ApiKey) else value.get_secret_value()
-            for leaf in self._leaves
+            for leaf in self.leaves
             for value in getattr(leaf, "__dict__", {}).values()
             if isinstance(value, SecretStr)
         ]

@@ -366,7 +366,11 @@ class _Numbers:
         before = self._sources.pop(number, None)  # what is added again is at the end: seen last
         replaced = self._numbers.pop(key, None)
         self._numbers[key] = _Numbered(number, replaced.url if replaced else url, find_page(url))
-        if replaced and all(replaced.number != one.number for one in self._numbers.values()):
+        if (
+            replaced
+            and replaced.number != number
+            and all(replaced.number != one.number for one in self._numbers.values())
+        ):
             self._sources.pop(replaced.number, None)
         self._sources[number] = {
             "id": number,

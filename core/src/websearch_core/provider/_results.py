@@ -5,6 +5,7 @@ import html
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
+from operator import methodcaller
 from typing import Any, Literal, TypeAlias
 
 from .._runtime.clock import now
@@ -216,7 +217,7 @@ def _cut(text: str, length: int) -> str:
 
 def _finder(getter: Getter) -> Callable[[Mapping[str, Any]], Any]:
     if isinstance(getter, str):
-        return partial(follow, getter.split("."))
+        return partial(follow, getter.split(".")) if "." in getter else methodcaller("get", getter)
     if not isinstance(getter, tuple):
         return getter
     finders = [_finder(one) for one in getter]
