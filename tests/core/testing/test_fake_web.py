@@ -96,6 +96,15 @@ def test_hidden_text_is_left_out_as_by_the_real_reader(call):
     assert "Ignore" not in call(WebSearch(FakeWeb(pages={KELP["url"]: page})), "read", KELP["url"]).content
 
 
+@pytest.mark.parametrize("encode", [str, str.encode], ids=["text", "bytes"])
+def test_a_page_that_is_empty_without_its_scripts_needs_a_browser_as_for_the_real_reader(call, encode):
+    shell = encode('<!doctype html><title>Kelp</title><div id="root"></div><script src="/app.js"></script>')
+
+    with pytest.raises(errors.NeedsBrowser, match="^fake read failed: the page has no content") as raised:
+        call(WebSearch(FakeWeb(pages={KELP["url"]: shell})), "read", KELP["url"])
+    assert raised.value.provider == "fake"
+
+
 def test_a_page_that_it_does_not_have_is_not_found_and_a_wrong_url_is_unsafe(call):
     web = WebSearch(FakeWeb())
 

@@ -202,6 +202,12 @@ def test_an_option_of_a_call_is_answered_with_the_line_to_write(name, line):
     assert str(raised.value).rstrip(".") == f"{name}: {line}".rstrip(".")
 
 
+@pytest.mark.parametrize("name", ["limit", "k", "max_results"])
+def test_a_limit_of_a_tool_that_opens_pages_is_answered_with_where_it_belongs(name):
+    with pytest.raises(ConfigurationError, match=f"^{name}: give it to the tool that searches; this one opens pages"):
+        split_arguments({name: 3}, ["search_options", "read_options"])
+
+
 @pytest.mark.parametrize(
     ("provider", "line"),
     [

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from pydantic import ValidationError
 
 from .._text.urls import serialize
-from ..errors import ConfigurationError, PageNotFound, WebSearchError
+from ..errors import ConfigurationError, NeedsBrowser, PageNotFound, WebSearchError
 from ..flow import Call, Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse, SearchResult, Topic, describe_problems
 
@@ -46,7 +46,8 @@ class FakeWeb:
             `SearchResponse`. Or one of these for each query: a mapping whose keys are queries, or patterns such as
             ``"tide *"``; other queries find nothing.
         pages: The text of each page, by its URL: Markdown, HTML, bytes (HTML, PDF, ...) or a `Page`. HTML and bytes go
-            through the real reader. Any other URL raises `PageNotFound`.
+            through the real reader, and one that is empty without its scripts raises `NeedsBrowser`. Any other URL
+            raises `PageNotFound`.
         errors: What a query, a URL, or those that match a pattern raise. A list is used up, one item a request, where
             None is a success: ``[RateLimited("too fast"), None]`` fails once.
         delay: Seconds that every answer takes.
@@ -92,7 +93,7 @@ class FakeWeb:
         self._fail(url)
         if url not in self.pages:
             raise PageNotFound(f"{self.name} read failed: 404 Not Found", provider=self.name, status=404)
-        page: Page = yield Call(_read_page, url, self.pages[url])
+        page: Page = yield Call(_read_page, self.name, url, self.pages[url])
         return page.model_copy(update={"url": url, "final_url": page.final_url or url, "provider": self.name})
 
     @contextmanager
@@ -142,17 +143,21 @@ def _look_up(asked: str, table: Mapping[str, T]) -> T | None:
     return next((value for pattern, value in table.items() if fnmatchcase(asked, pattern)), None)
 
 
-def _read_page(url: str, page: str | bytes | Page) -> Page:
+def _read_page(name: str, url: str, page: str | bytes | Page) -> Page:
+    from ..provider._obstacles import needs_scripts
     from ..reading import read_bytes  # imports the parsers
 
     if isinstance(page, Page):
         return page
-    if isinstance(page, bytes):
-        return read_bytes(page, url)
-    if not isinstance(page, str):
+    if not isinstance(page, str | bytes):
         raise ConfigurationError(f"FakeWeb: pages: must be text, bytes or Page, not {type(page).__name__}")
-    if _HTML.match(page):
-        return read_bytes(page.encode(), url, "text/html; charset=utf-8")
+    if isinstance(page, bytes) or _HTML.match(page):
+        source = page if isinstance(page, bytes) else page.encode()
+        made = read_bytes(source, url, None if page is source else "text/html; charset=utf-8")
+        if made.media_type == "text/html" and needs_scripts(made.content, source):
+            message = f"{name} read failed: the page has no content without running its scripts"
+            raise NeedsBrowser(message, provider=name, status=200)
+        return made
     heading = _HEADING.search(page)
     return Page(
         url=url,

@@ -196,6 +196,9 @@ def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[Com
             library has for one, the message has the line to write.
     """
     common = CommonArguments.__annotations__
+    if "search_options" in own and not {"limit", "k"}.intersection(own):
+        for name in (name for name in given if OTHER_NAMES.get(name, name) == "limit"):
+            raise ConfigurationError(f"{name}: give it to the tool that searches; this one opens pages")
     check_arguments(given, [*common, *own], find_home)
     arguments = {name: value for name, value in given.items() if name in common and name not in own}
     others = {name: value for name, value in given.items() if name in own}
