@@ -7,8 +7,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -23,8 +23,16 @@ _INTERNAL = ["127.0.0.0/8"]
 
 
 def begin() -> None:
-    """Say that the imports are done."""
-    print(json.dumps(time.process_time()), flush=True)
+    """Say that the imports are done, and that the processes that parse are ready."""
+    print(flush=True)
+
+
+def start_readers(count: int = 2) -> None:
+    """Start the processes that parse, which other lists here have ready, too, before the time begins."""
+    with ThreadPoolExecutor(count) as pool:
+        parse = partial(read_bytes, b"<p>Kelp</p>", "https://sea.example/", CONTENT_TYPE, isolate=True, processes=count)
+        for reading in [pool.submit(parse) for _ in range(count)]:
+            reading.result()
 
 
 def write_row(file: Any, url: str, answer: object) -> None:
@@ -37,6 +45,7 @@ def read_list(urls: list[str], output: Path, concurrency: int = 32, timeout: flo
     """Read a list."""
     options: Any = {"timeout": timeout} if timeout else {}
     with output.open("w", encoding="utf-8") as file, WebSearch(internal=_INTERNAL, **options) as web:
+        start_readers()
         begin()
         for url, page in web.iter_read(urls, concurrency=concurrency, max_length=sys.maxsize):
             write_row(file, url, page)

@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -25,7 +24,7 @@ os.environ.update(USER_AGENT="benchmark", CRAWL4AI_NO_CLOUD_NOTICE="1")
 
 def begin() -> None:
     """Say that the imports are done."""
-    print(json.dumps(time.process_time()), flush=True)
+    print(flush=True)
 
 
 def write_all(rows: AsyncIterator[tuple[str, str]], output: Path) -> None:

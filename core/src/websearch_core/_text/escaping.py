@@ -46,6 +46,11 @@ def escape_url(url: str) -> str:
     return _percent_encode(_NOT_IN_URLS, url) if _NOT_IN_URLS.search(url) else url
 
 
+def escape_urls(urls: tuple[str, ...]) -> tuple[str, ...]:
+    """Do the same for several, which seldom have such a character."""
+    return tuple(map(escape_url, urls)) if _NOT_IN_URLS.search("".join(urls)) else urls
+
+
 def link_target(url: str) -> str | None:
     """Encode *url* as the target of a Markdown link, so that it cannot end the link; None unless absolute http(s)."""
     try:

@@ -1,12 +1,12 @@
 """Enforce the query and the promises of readers on every response and page, for all providers."""
 
 from __future__ import annotations
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from .._text.escaping import escape_text, escape_url
+from .._text.escaping import escape_text, escape_url, escape_urls
 from .._text.invisible import removal_note, strip_invisible
 from .._text.quantity import quantity
 from .._text.urls import find_page, is_web_url, serialize
@@ -164,7 +164,7 @@ def enforce_page(page: Page) -> Page:
     if not is_safe(content):
         content = sanitize(content, final).text
     facts = {name: " ".join(escape_text(text).split()) for name in _FACTS if (text := getattr(page, name))}
-    links, notes = tuple(map(escape_url, page.links)), tuple(map(escape_text, page.notes))
+    links, notes = escape_urls(page.links), tuple(map(escape_text, page.notes))
     texts = {"content": content, "rest": _make_safe(page.rest, final)}
     data = PageData.model_validate(_make_inert(page.data.model_dump())) if page.data else None
     known = {**texts, "final_url": final, "links": links, "notes": notes, "data": data}
@@ -174,13 +174,13 @@ def enforce_page(page: Page) -> Page:
 
 def _make_inert(value: Any, key: str = "") -> Any:
     """Return the data of a page with its texts as plain text on one line, and its links as http(s) URLs."""
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        if key in {"url", "next_url"}:
+            return escape_url(value) if is_web_url(value) else None
+        return " ".join(escape_text(value).split())
+    if isinstance(value, dict):
         return {_make_inert(name): _make_inert(one, name) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_make_inert(one) for one in value]
-    if isinstance(value, str) and key in {"url", "next_url"}:
-        return escape_url(value) if is_web_url(value) else None
-    return " ".join(escape_text(value).split()) if isinstance(value, str) else value
+    return [_make_inert(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def remove_links(page: Page, links: Literal["text", "drop"]) -> Page:

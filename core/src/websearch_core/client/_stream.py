@@ -5,6 +5,7 @@ import asyncio
 import threading
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Hashable, Iterable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from math import inf
 from queue import SimpleQueue
@@ -343,23 +344,29 @@ def iterate(web: WebSearch, items: Iterable[Any], start: Start[A]) -> Generator[
     """Yield each item with its answer. Threads do the work, which end with this generator."""
     source, stream = iter(items), web.run(start())
     woken: SimpleQueue[None] = SimpleQueue()
-    branches: set[Branch] = set()
+    branches: dict[Future[None], Branch] = {}
+    ended: deque[Future[None]] = deque()
 
-    def wake(_: object = None) -> None:
+    def wake() -> None:
         if woken.empty():  # one is enough, and a consumer that takes its time must not find thousands
             woken.put(None)
+
+    def end(branch: Future[None]) -> None:
+        ended.append(branch)
+        wake()
 
     stream.notify, stream.most_done = wake, 2 * stream.limit
     try:
         while not stream.is_over:
-            for ended in [branch for branch in branches if branch.done.done()]:
-                branches.discard(ended)
-                ended.done.result()  # raise what ended it
+            while ended:
+                del branches[last := ended.popleft()]
+                last.result()  # raise what ended it
             has_to_wait = stream.wants_more and stream.add(next(source, _END))
             given = stream.take()  # first, since nothing begins while too much is done
             while (flow := stream.hire()) is not None:
-                branches.add(branch := Branch(partial(web.run, flow)))
-                branch.done.add_done_callback(wake)
+                branch = Branch(partial(web.run, flow))
+                branches[branch.done] = branch
+                branch.done.add_done_callback(end)
                 branch.start()
             if given is not None:
                 yield given
@@ -367,7 +374,7 @@ def iterate(web: WebSearch, items: Iterable[Any], start: Start[A]) -> Generator[
                 woken.get()
     finally:
         stream.clear()
-        cut_all([*branches])
+        cut_all([*branches.values()])
 
 
 async def aiterate(

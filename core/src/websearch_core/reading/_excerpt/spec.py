@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -161,6 +162,8 @@ def _safely(cut: Callable[[int], Page], whole: str, max_length: int) -> Page:
 
 
 def _sealed(part: Page, whole: str) -> Page:
+    if part.content == whole:
+        return part
     opening = None if part.passages else opening_of(whole, part.offset)
     if opening is None and is_safe(part.content):
         return part
@@ -251,7 +254,8 @@ def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[tuple[int, Passa
         for heading in _HEADING.finditer(text)
         if span_at(fences, heading.start()) is None and (title := plain_title(heading[2]))
     ]
-    totals = [*accumulate(sum(level == one for level, _, _ in found) for one in range(1, _LEVELS + 1))]
+    counts = Counter(level for level, _, _ in found)
+    totals = accumulate(counts[level] for level in range(1, _LEVELS + 1))
     deepest = max((level for level, total in enumerate(totals, 1) if total <= most), default=1)
     sections: list[tuple[int, Passage]] = []
     path: list[tuple[int, str]] = []
