@@ -131,7 +131,7 @@ class Excerpt:
         text = join_rest(page)
         most = max(1, 2 * len(text)) if self.max_length is None else self.max_length
         about = most if self.max_tokens is None else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
-        cut = partial(_safely, self._cut(page, about), text)
+        cut = partial(_safely, self._cut(page, about), page.content, text)
         part = cut(most) if self.max_tokens is None else _fit_tokens(cut, most, self.max_tokens, self.count)
         if not self.outline:
             part = part.model_copy(update={"outline": find_parts(page.content)})
@@ -149,12 +149,14 @@ class Excerpt:
         return partial(cut_window, page, offset=self.offset)
 
 
-def _safely(cut: Callable[[int], Page], whole: str, max_length: int) -> Page:
-    """Cut a part out of *whole* that is as safe to render as the whole.
+def _safely(cut: Callable[[int], Page], content: str, whole: str, max_length: int) -> Page:
+    """Cut a part out of *whole*, a page's *content* and what is beside it, that is as safe to render as the whole.
 
     A cut can divide a code block. Its second half is code only if the fence is written again.
     """
     bare = cut(max_length)
+    if bare.content == content:
+        return bare
     part = _sealed(bare, whole)
     if part.content_length <= max_length:
         return part
@@ -162,8 +164,6 @@ def _safely(cut: Callable[[int], Page], whole: str, max_length: int) -> Page:
 
 
 def _sealed(part: Page, whole: str) -> Page:
-    if part.content == whole:
-        return part
     opening = None if part.passages else opening_of(whole, part.offset)
     if opening is None and is_safe(part.content):
         return part
