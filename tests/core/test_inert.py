@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from websearch_core import WebSearch
 from websearch_core.client._enforce import attach_content, enforce_page, enforce_query
-from websearch_core.models import Image, Page, Passage, SearchQuery, SearchResponse, SearchResult
+from websearch_core.models import Image, Item, Page, PageData, Passage, SearchQuery, SearchResponse, SearchResult
 from websearch_core.reading import Excerpt, read_bytes
 from websearch_core.reading._markdown.sanitizer import is_safe, sanitize
 from websearch_core.render import link_citations, render_page, render_search, search_as_json
@@ -235,6 +235,20 @@ def test_authors_images_and_the_text_that_a_service_returns_are_inert():
     assert found.results[0].content.startswith("**a** ")
     check(found.results[0].content)
     assert found.images == (Image(url="https://i.example/a%20b.png", description="< img src=x>"),)
+
+
+def test_what_a_page_states_about_its_thing_is_plain_text_on_one_line():
+    live = "Kelp\n![x](https://e.example/x.png) <script>x</script>"
+    offer = Item(name=live, url="javascript:x"), Item(name="Dulse", url="https://sea.example/d[1]")
+    data = PageData(kind="list", name=live, brand=live, items=offer, next_url="data:x", raw=({live: [live, 7, True]},))
+
+    clean = enforce_page(Page(url=URL, content="Kelp", data=data)).data
+
+    plain = "Kelp ! [x] (https://e.example/x.png) < script>x< /script>"
+    assert (clean.kind, clean.name, clean.brand) == ("list", plain, plain)
+    assert [(item.name, item.url) for item in clean.items] == [(plain, None), ("Dulse", "https://sea.example/d%5B1%5D")]
+    assert clean.next_url is None
+    assert clean.raw == ({plain: [plain, 7, True]},)
 
 
 def test_titles_and_authors_are_one_line():
