@@ -14,17 +14,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bulk.peers import extract_in_two
+from benchmarks.bulk.peers import begin, extract_in_two
 from training.corpus import CONTENT_TYPE
 from websearch_core import Page, WebSearch
 from websearch_core.reading import read_bytes
 
 _INTERNAL = ["127.0.0.0/8"]
-
-
-def begin() -> None:
-    """Say that the imports are done, and that the processes that parse are ready."""
-    print(flush=True)
 
 
 def start_readers(count: int = 2) -> None:

@@ -23,7 +23,7 @@ os.environ.update(USER_AGENT="benchmark", CRAWL4AI_NO_CLOUD_NOTICE="1")
 
 
 def begin() -> None:
-    """Say that the imports are done."""
+    """Say that everything is imported, and that the processes that parse are ready."""
     print(flush=True)
 
 

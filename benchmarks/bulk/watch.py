@@ -22,15 +22,15 @@ _BECOME_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: what outlives its parent becom
 _SAMPLE = 0.2  # seconds
 
 
-def find_family(pid: int) -> set[int]:
-    """Return a process and what it started."""
+def find_descendants(pid: int) -> set[int]:
+    """Return what a process started, and what that started."""
     found, ahead = set[int](), [pid]
     while ahead:
         found.add(one := ahead.pop())
         with suppress(OSError):
             lists = [path.read_text("ascii") for path in Path(f"/proc/{one}/task").glob("*/children")]
             ahead += [int(number) for text in lists for number in text.split()]
-    return found
+    return found - {pid}
 
 
 def find_memory(pids: set[int]) -> float:
@@ -63,13 +63,13 @@ def main(command: list[str]) -> None:
     def look() -> None:
         nonlocal most
         while not is_over.wait(_SAMPLE):
-            family = find_family(os.getpid()) - {os.getpid()}
-            most = max(most, find_memory(family))
-            seen.update(find_processor_times(family))
+            descendants = find_descendants(os.getpid())
+            most = max(most, find_memory(descendants))
+            seen.update(find_processor_times(descendants))
 
     assert process.stdout is not None
     process.stdout.readline()
-    start = sum(find_processor_times(find_family(os.getpid()) - {os.getpid()}).values())
+    start = sum(find_processor_times(find_descendants(os.getpid())).values())
     began = time.monotonic()
     thread = threading.Thread(target=look)
     thread.start()
