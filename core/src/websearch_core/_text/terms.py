@@ -32,6 +32,7 @@ UNSPACED = (
 _PAIRED = UNSPACED + "\uac00-\ud7a3"  # and Hangul
 MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"  # in words, not in \w
 _ASCII = re.compile(r"[A-Za-z0-9]+")
+_ALL_ASCII = bytes(range(0x80))
 _NOT_LETTERS = re.compile(rf"[^\w{_PAIRED}{MARKS}]|_")
 _APOSTROPHES = "\u02bb\u02bc"  # letters to Unicode, written by some where others write a quotation mark
 _WORD = re.compile(rf"(?P<unspaced>[{_PAIRED}]+)|(?:(?![{_PAIRED}{_APOSTROPHES}])[^\W_]|[{MARKS}])+")
@@ -54,7 +55,7 @@ def split_terms(text: str) -> Iterator[Term]:
 
     A form is never empty: anything that folds to nothing, such as an accent on its own, is not a word.
     """
-    for found in (_ASCII if text.isascii() else _WORD).finditer(text):
+    for found in (_ASCII if _has_plain_words(text) else _WORD).finditer(text):
         start, end = found.span()
         if found.lastgroup:
             run = _fold(found[0])
@@ -66,9 +67,14 @@ def split_terms(text: str) -> Iterator[Term]:
 
 def list_terms(text: str) -> list[str]:
     """Return the forms of the terms of *text*; faster than `split_terms`."""
-    if text.isascii():
+    if _has_plain_words(text):
         return [_stem(word[:_MAX_LENGTH]) for word in _ASCII.findall(text)]
     return [word.form for word in split_terms(text)]
+
+
+def _has_plain_words(text: str) -> bool:
+    """Return whether all letters and digits of *text* are those of ASCII, whatever its quotation marks and dashes."""
+    return text.isascii() or not _WORD.search(text.encode("utf-8", "replace").translate(None, _ALL_ASCII).decode())
 
 
 def index_text(text: str) -> str:

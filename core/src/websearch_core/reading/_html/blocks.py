@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from itertools import chain, islice
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.dates import parse_date
@@ -68,12 +69,6 @@ class TextBlocks:
     Runs of text are numbered too, and so are blocks: each is the text of one or more runs that belong together.
     """
 
-    __slots__ = (
-        "around", "attributes", "block_elements", "block_linked", "block_texts", "cut", "hidden", "hidden_length",
-        "invisible", "marks", "names", "parents", "run_blocks", "run_elements", "run_texts", "scriptless", "stream",
-        "unasked", "unfilled",
-    )  # fmt: skip
-
     def __init__(self) -> None:
         self.names = ["body"]
         self.parents = [-1]
@@ -111,12 +106,36 @@ class TextBlocks:
 
     def holders(self, some: Iterable[int]) -> list[int]:
         """Return for each element the innermost of *some* that it is, or is in; 0, the body, if there is none."""
-        holding, found = frozenset(some), [0]
-        if not holding:
-            return found * len(self.names)
-        for element, parent in enumerate(islice(self.parents, 1, None), start=1):
-            found.append(element if element in holding else found[parent])
+        found = [0] * len(self.names)
+        for element in sorted(some):  # those inside others come after them
+            end = self.ends[element]
+            found[element:end] = [element] * (end - element)
         return found
+
+    @cached_property
+    def attribute_names(self) -> frozenset[str]:
+        """The names of all attributes of the page, for quick checks."""
+        return frozenset().union(*self.attributes)
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """For each element, the number after the last one inside."""
+        parents, ends = self.parents, [*range(1, len(self.parents) + 1)]
+        for element in range(len(parents) - 1, 0, -1):
+            if ends[element] > ends[parent := parents[element]]:
+                ends[parent] = ends[element]
+        return ends
+
+    @cached_property
+    def _lower_marks(self) -> dict[str, str]:
+        return {mark: mark.lower() for mark in set(self.marks)}
+
+    def find_marks(self, pattern: re.Pattern[str], hints: Iterable[str]) -> set[str]:
+        """Return the marks that *pattern* finds in lower case; only those with one of the *hints* are searched."""
+        marks = self._lower_marks
+        together = "\n".join(marks.values())
+        some = [hint for hint in hints if hint in together]
+        return {mark for hint in some for mark, lower in marks.items() if hint in lower and pattern.search(lower)}
 
     def links(self) -> Iterator[str]:
         """Yield the targets of the links, as written in the page."""

@@ -116,7 +116,8 @@ class BlockFeatures:
         yield from _in_order(self._outline, tree, self.sizes)
         first = [text[:_COMPARED_LENGTH].lower().split() for text in self._outline.block_texts]
         for name, words in self._stated.items():
-            yield name, [_share_in(some, words) for some in first] if words else [0.0] * self.count
+            shares = (sum(map(words.__contains__, some)) / len(some) if some else 0.0 for some in first)
+            yield name, [*shares] if words else [0.0] * self.count
 
 
 def _ratios(parts: Values, wholes: Values) -> Values:
@@ -207,12 +208,15 @@ class _Names:
         below = zip(tree.parents, self.worst, self.best, self.tags, strict=True)
         for parent, bad, good, tag in islice(below, 1, None):
             least, most, bads, goods, sum_of_tags, depth = paths[parent]
-            paths.append((min(least, bad), max(most, good), bads + bad, goods + good, sum_of_tags + tag, depth + 1))
+            least = bad if bad < least else least  # noqa: FURB136 - calls would take a third of this loop
+            most = good if good > most else most  # noqa: FURB136
+            paths.append((least, most, bads + bad, goods + good, sum_of_tags + tag, depth + 1))
         self.paths = paths
 
 
 _PATH = ("worst word yet", "best word yet", "worst words", "best words", "tags", "depth")
 _LIST = ("list: things", "list: letters", "list: share of the page", "list: end")
+_BITS = {bit: bytes(bits & bit for bits in range(256)) for bit in TELLING_TAGS.values()}
 _HALF = ("half: levels up", "half: depth", "half: share")
 
 
@@ -221,9 +225,9 @@ def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
     yield from zip(_PATH, zip(*map(names.paths.__getitem__, tree.own), strict=True), strict=True)
     yield from zip(_LIST, zip(*_lists(tree, names), strict=True), strict=True)
     yield from zip(_HALF, zip(*_halves(tree, names), strict=True), strict=True)
-    around = [tree.around[element] for element in tree.own]
+    around = bytes(map(tree.around.__getitem__, tree.own))
     for name, bit in TELLING_TAGS.items():
-        yield f"in {name}", [bits & bit for bits in around]
+        yield f"in {name}", around.translate(_BITS[bit])
 
 
 def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
@@ -276,10 +280,6 @@ def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values) -> Iterator[tuple
     yield "place", [block / count for block in range(count)]
     total = tree.letters[0]
     yield "text before", [before / total for before in accumulate(lengths[:-1], initial=0)]
-
-
-def _share_in(some: list[str], words: set[str]) -> float:
-    return sum(map(words.__contains__, some)) / len(some) if some else 0.0
 
 
 def _words_of_data(facts: Metadata) -> set[str]:

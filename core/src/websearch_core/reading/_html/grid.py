@@ -6,6 +6,7 @@ element around it that has siblings with a price and a link too.
 
 from __future__ import annotations
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, groupby, islice, takewhile
@@ -145,13 +146,9 @@ def find_items(elements: Elements, prices: Iterable[Price], base: str) -> list[I
     for price in listed:
         for element in elements.above(price.element):
             counts[element] += 1
-    linked = {
-        around
-        for number, name in enumerate(blocks.names)
-        if name == "a" and blocks.attributes[number].get("href")
-        for around in elements.above(number)
-        if around in counts
-    }
+    links = [n for n, name in enumerate(blocks.names) if name == "a" and blocks.attributes[n].get("href")]
+    links.append(len(blocks.names))
+    linked = {element for element in counts if links[bisect_left(links, element)] < blocks.ends[element]}
     siblings: defaultdict[int, int] = defaultdict(int)
     for element in linked:
         siblings[blocks.parents[element]] += 1
@@ -221,10 +218,9 @@ def _texts(elements: Elements, card: int, prices: list[Price]) -> Iterator[tuple
 
 def _find_link(elements: Elements, card: int, run: int) -> str:
     """Return the target of the link around a *run*, or else of the first link in its card."""
-    blocks, stop = elements.blocks, card + 1
-    while stop < min(len(blocks.names), card + _MAX_ELEMENTS) and blocks.parents[stop] >= card:
-        stop += 1
-    for element in (*elements.above(blocks.run_elements[run]), *range(card, stop)):
+    blocks = elements.blocks
+    inside = range(card, min(blocks.ends[card], card + _MAX_ELEMENTS))
+    for element in (*elements.above(blocks.run_elements[run]), *inside):
         href = blocks.names[element] == "a" and blocks.attributes[element].get("href")
         if href and not href.startswith("#"):
             return str(href)

@@ -41,6 +41,7 @@ _CONTROLS = frozenset({"button", "label", "form", "nav"})
 _MIN_LENGTH = 120  # characters: a page with less besides its comments is nothing but comments
 _CONTROL_LENGTH = 30  # characters: "Reply", "Report", "Share this comment"
 _OFTEN = 3  # times that such a text occurs in a thread
+_STATED = frozenset({"itemprop", "itemtype"})  # by microdata
 _REVIEWED = frozenset({"Review", "CriticReview", "UserReview", "ReviewNewsArticle"})
 
 
@@ -104,32 +105,19 @@ def _drop(outline: TextBlocks, kept: list[bool], found: list[bool]) -> list[bool
 
 def _find(outline: TextBlocks, form: _Form) -> list[bool]:
     """Return for each block whether it is in an element that is marked as a response, or below such a heading."""
-    marked = _find_marked(outline, form)
-    begun = {
-        element
-        for element, (mark, own) in enumerate(zip(outline.marks, outline.attributes, strict=True))
-        if mark in marked
-        or own.get("itemprop") == form.property
-        or (own.get("itemtype") or "").rpartition("/")[2] in form.kinds
-    }
+    marked = outline.find_marks(form.marks, form.hints)
+    begun = {element for element, mark in enumerate(outline.marks) if mark in marked}
+    if not outline.attribute_names.isdisjoint(_STATED):
+        begun |= {
+            element
+            for element, own in enumerate(outline.attributes)
+            if own.get("itemprop") == form.property or (own.get("itemtype") or "").rpartition("/")[2] in form.kinds
+        }
     begun -= {element for element in begun if outline.names[element] in _FRAMES} | _around_titles(outline)
     inside = outline.holders(begun)
     found = [inside[element] > 0 for element in outline.block_elements]
     _add_below_headings(outline, found, form.heading)
     return found
-
-
-def _find_marked(outline: TextBlocks, form: _Form) -> set[str]:
-    """Return the classes and ids of the page that mark responses."""
-    together = "\n".join(outline.marks).lower()
-    hints = [hint for hint in form.hints if hint in together]
-    if not hints:
-        return set()
-    return {
-        mark
-        for mark in set(outline.marks)
-        if any(hint in (folded := mark.lower()) for hint in hints) and form.marks.search(folded)
-    }
 
 
 def _around_titles(outline: TextBlocks) -> set[int]:

@@ -24,6 +24,7 @@ _FOREIGN = re.compile(
     r"(?<![a-z])(?:navigation|nav|menubar|breadcrumbs?|pagination|cookies?|consent|gdpr|onetrust|shar(?:e|ing)"
     r"|social|skip(?![-_]item))(?![a-z])"
 )
+_HINTS = "nav menubar breadcrumb pagination cookie consent gdpr onetrust shar social skip".split()
 # What classes name too: values of styles, as in "h-[calc(100vh-var(--nav-height))]", and what an article is about.
 _SUBJECT = re.compile(r"\[[^\]\s]*+\]?|(?<!\S)(?:category|tag|topic)[-_]\S+")
 _DIGIT = re.compile(r"\d")
@@ -71,18 +72,19 @@ def _without_empty_sections(passages: list[str]) -> list[str]:
 
 def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool]) -> list[bool]:
     """Return which blocks are neither content nor part of a menu, a button, or what belongs to no page."""
-    in_menu, marks = TELLING_TAGS["nav"], {mark for mark in {*outline.marks} if _is_foreign(mark.lower())}
-    each = enumerate(zip(outline.marks, outline.around, strict=True))
-    foreign = outline.holders(n for n, (mark, around) in each if mark in marks or around & in_menu)
+    in_menu, around = TELLING_TAGS["nav"], outline.around
+    marks = {mark for mark in outline.find_marks(_FOREIGN, _HINTS) if _FOREIGN.search(_SUBJECT.sub("", mark.lower()))}
+    foreign = outline.holders(n for n, mark in enumerate(outline.marks) if mark in marks)
     beside = [
         show
         and not keep
         and not foreign[element]
+        and not around[element] & in_menu
         and not (outline.names[element] == "button" and not _DIGIT.search(text))
         for keep, show, element, text in zip(kept, shown, outline.block_elements, outline.block_texts, strict=True)
     ]
     entries = [
-        linked >= len(text) > 0 and len(text) <= _MAX_MENU_LENGTH and not _DIGIT.search(text)
+        0 < len(text) <= _MAX_MENU_LENGTH and linked >= len(text) and not _DIGIT.search(text)
         for linked, text in zip(outline.block_linked, outline.block_texts, strict=True)
     ]
     for is_entry, members in groupby(range(len(entries)), entries.__getitem__):
@@ -91,10 +93,6 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
             for n in menu:
                 beside[n] = False
     return beside
-
-
-def _is_foreign(mark: str) -> bool:
-    return _FOREIGN.search(mark) is not None and _FOREIGN.search(_SUBJECT.sub("", mark)) is not None
 
 
 def _group(outline: TextBlocks) -> list[int]:

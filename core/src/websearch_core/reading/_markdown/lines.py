@@ -3,7 +3,6 @@
 from __future__ import annotations
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from .._element import Element
 
@@ -72,14 +71,6 @@ def _write_script(script: re.Match[str]) -> str:
     return f"{sign}{inner} " if joins else f"{sign}{inner}"
 
 
-class _Sign(NamedTuple):
-    """A sign of emphasis, and the number of the emphasised text that it begins or ends."""
-
-    mark: str
-    text: int
-    ends: bool
-
-
 def _move_marks(text: str) -> str:
     """Remove or move the marks of emphasis that a parser would not see as such.
 
@@ -87,33 +78,36 @@ def _move_marks(text: str) -> str:
     Where a mark would stand between punctuation and a letter, it changes places with the punctuation.
     """
     pieces = _EMPHASIS.split(text)
-    runs: list[list[_Sign]] = []
+    runs: list[list[tuple[str, int, bool]]] = []  # signs: a mark, the text that it begins or ends, whether it ends it
     opened: dict[str, int] = {}
     count = 0
     for run in pieces[1::2]:
-        signs: list[_Sign] = []
+        signs: list[tuple[str, int, bool]] = []
         for mark in run:
             if mark in opened:
-                signs.append(_Sign(mark, opened.pop(mark), ends=True))
-            elif signs and signs[-1].mark == mark:
-                opened[mark] = signs.pop().text
+                signs.append((mark, opened.pop(mark), True))
+            elif signs and signs[-1][0] == mark:
+                opened[mark] = signs.pop()[1]
             else:
                 opened[mark] = count = count + 1
-                signs.append(_Sign(mark, count, ends=False))
+                signs.append((mark, count, False))
         runs.append(signs)
     dropped: set[int] = set()
     for n, signs in enumerate(runs):
-        left = [sign for sign in signs if sign.text not in dropped]
+        left = [sign for sign in signs if sign[1] not in dropped]
         for kind in (EM, STRIKE, BOLD) if len(left) > 1 else ():
-            if len({sign.ends for sign in left}) > 1:
-                dropped |= {sign.text for sign in left if sign.mark == kind}
-                left = [sign for sign in left if sign.mark != kind]
-        if left and not _find_place(pieces, 2 * n, ends=left[0].ends):
-            dropped |= {sign.text for sign in left}
-        elif len(left) > 1 and (pieces[2 * n + 2][:1] if left[0].ends else pieces[2 * n][-1:]).isalnum():
-            dropped |= {sign.text for sign in left if sign.mark == STRIKE}  # the other sign is punctuation beside it
+            if len({ends for _, _, ends in left}) > 1:
+                dropped |= {text for mark, text, _ in left if mark == kind}
+                left = [sign for sign in left if sign[0] != kind]
+        if not left:
+            continue
+        ends = left[0][2]
+        if not _find_place(pieces, 2 * n, ends=ends):
+            dropped |= {text for _, text, _ in left}
+        elif len(left) > 1 and (pieces[2 * n + 2][:1] if ends else pieces[2 * n][-1:]).isalnum():
+            dropped |= {text for mark, text, _ in left if mark == STRIKE}  # the other sign is punctuation beside it
     for n, signs in enumerate(runs):
-        pieces[2 * n + 1] = "".join(sign.mark for sign in signs if sign.text not in dropped)
+        pieces[2 * n + 1] = "".join([mark for mark, text, _ in signs if text not in dropped])
     return "".join(pieces)
 
 
