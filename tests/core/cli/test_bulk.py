@@ -388,6 +388,131 @@ def test_either_arguments_or_a_list_is_needed(websearch, command, words):
     assert "--input" in done.stderr
 
 
+def links_to(*paths):
+    return f"{TEXT} of {paths}" + "".join(f' <a href="{path}">{path}</a>' for path in paths)
+
+
+@pytest.fixture
+def site(sea):
+    """Four pages: the start, one with a link to the last, and one to which another address redirects."""
+    sea.texts |= {"/": links_to("/a", "/b", "/z"), "/a": f"a: {TEXT}", "/b": links_to("/c"), "/c": f"c: {TEXT}"}
+    sea.texts |= {"/robots.txt": "", "/llms.txt": "", "/sitemap.xml": "<urlset></urlset>"}
+    sea.statuses["/z"] = 301
+    return sea
+
+
+def row_paths(site, path):
+    """Return the path of each row with its error, or else with what changed."""
+    rows = rows_of(path)
+    assert len({row["url"] for row in rows}) == len(rows)
+    return {row["url"].removeprefix(site.url): row["error"]["code"] if row["error"] else row["changed"] for row in rows}
+
+
+ALL = dict.fromkeys(["/", "/a", "/b", "/c"], "new")
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize("output", ["pages.jsonl", "pages/"])
+def test_a_second_crawl_repeats_no_row_and_says_how_many_there_are(websearch, site, home, output):
+    path = home / output / "index.jsonl" if output.endswith("/") else home / output
+    first = websearch("crawl", f"{site.url}/", "-o", output)
+    before, asked = path.read_bytes(), len(site.asked)
+    second = websearch("crawl", f"{site.url}/", "-o", output)
+
+    assert [first.exit_code, second.exit_code] == [0, 0]
+    assert row_paths(site, path) == ALL
+    assert "4 rows after" in second.stderr
+    assert "4 there already" in second.stderr
+    assert path.read_bytes() == before
+    assert "/b" not in site.asked[asked:]
+    for file in home.glob("pages/*.md"):
+        file.unlink()
+    assert websearch("crawl", f"{site.url}/", "-o", output).exit_code == 0
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize("output", ["pages.jsonl", "pages/"])
+def test_a_refresh_of_a_crawl_asks_what_has_changed_and_follows_what_has_not(websearch, site, home, output):
+    path = home / output / "index.jsonl" if output.endswith("/") else home / output
+    crawl = ["crawl", f"{site.url}/", "-o", output]
+    websearch(*crawl)
+    site.texts["/a"] = "Red algae of the southern seas grow on sand. " * 10
+    site.unchanged.clear()
+    done = websearch(*crawl, "--refresh")
+
+    assert done.exit_code == 0
+    assert "3 same, 1 changed" in done.stderr
+    assert row_paths(site, path) == {"/": "same", "/a": "changed", "/b": "same", "/c": "same"}
+    assert sorted(site.unchanged) == ["/", "/b", "/c"]  # the last was found by a link of one that has not changed
+
+    site.texts["/b"] = "No links any more. " * 20
+    websearch(*crawl, "--refresh")
+    assert row_paths(site, path) == {"/": "same", "/a": "same", "/b": "changed"}
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize("failing", ["/", "/b", "/robots.txt", "/sitemap.xml"])
+def test_a_refresh_of_a_crawl_keeps_what_it_cannot_reach_for_now(websearch, site, home, failing):
+    if failing == "/sitemap.xml":  # has what nothing else leads to
+        site.texts["/sitemap.xml"], site.texts["/b"] = f"<urlset><url><loc>{site.url}/c</loc></url></urlset>", "b"
+    crawl = ["crawl", f"{site.url}/", "-o", "pages.jsonl"]
+    websearch(*crawl)
+    before = {row["url"]: row["hash"] for row in rows_of(home / "pages.jsonl")}
+    site.statuses[failing] = 503
+    done = websearch(*crawl, "--refresh")
+
+    assert done.exit_code == 1
+    assert "kept (unavailable)" in done.stderr
+    assert row_paths(site, home / "pages.jsonl") == dict.fromkeys(ALL, "same")
+    assert {row["url"]: row["hash"] for row in rows_of(home / "pages.jsonl")} == before
+    websearch(*crawl)  # without asking again, they stay as they are
+    assert {row["url"]: row["hash"] for row in rows_of(home / "pages.jsonl")} == before
+    del site.statuses[failing]
+    assert websearch(*crawl, "--refresh").exit_code == 0
+    assert not [row for row in rows_of(home / "pages.jsonl") if "refresh_error" in row]
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize(
+    ("failing", "first"),
+    [
+        ("/robots.txt", {"/": "unavailable"}),
+        ("/", {"/": "unavailable"}),
+        ("/b", {"/": "new", "/a": "new", "/b": "unavailable"}),
+    ],
+)
+def test_what_failed_for_now_is_tried_again_by_the_next_crawl(websearch, site, home, failing, first):
+    crawl = ["crawl", f"{site.url}/", "-o", "pages.jsonl"]
+    site.statuses[failing] = 503
+    failed = websearch(*crawl)
+    assert failed.exit_code == 1
+    assert row_paths(site, home / "pages.jsonl") == first
+
+    del site.statuses[failing]
+    assert websearch(*crawl).exit_code == 0
+    assert row_paths(site, home / "pages.jsonl") == ALL
+
+    site.statuses["/"] = 503  # the start has its row, but leads nowhere
+    assert websearch(*crawl).exit_code == 1
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize("words", [["-o", "pages.jsonl"], ["--list"]])
+def test_a_sitemap_that_fails_for_now_is_said(websearch, site, home, caplog, words):
+    assert websearch("crawl", f"{site.url}/", "--list").exit_code == 0
+    site.statuses |= {"/sitemap.xml": 404, "/llms.txt": 404}
+    assert websearch("crawl", f"{site.url}/", *words).exit_code == 0
+    assert caplog.messages == []
+    site.statuses["/sitemap.xml"] = 503
+    done = websearch("crawl", f"{site.url}/", *words)
+
+    assert done.exit_code == 1
+    (said,) = caplog.messages
+    assert said.startswith("pages may be missing: ")
+    assert "/sitemap.xml" in said
+    assert not done.stdout or f"{site.url}/b" in done.stdout
+
+
 class Service:
     name = "skiff"
 
