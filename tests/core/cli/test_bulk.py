@@ -394,8 +394,8 @@ def links_to(*paths):
 
 @pytest.fixture
 def site(sea):
-    """Four pages: the start, one with a link to the last, and one to which another address redirects."""
-    sea.texts |= {"/": links_to("/a", "/b", "/z"), "/a": f"a: {TEXT}", "/b": links_to("/c"), "/c": f"c: {TEXT}"}
+    """Four pages: the start, one with a link to the last, and one to which another address redirects: the last has it."""
+    sea.texts |= {"/": links_to("/a", "/b"), "/a": f"a: {TEXT}", "/b": links_to("/c"), "/c": links_to("/z")}
     sea.texts |= {"/robots.txt": "", "/llms.txt": "", "/sitemap.xml": "<urlset></urlset>"}
     sea.statuses["/z"] = 301
     return sea
