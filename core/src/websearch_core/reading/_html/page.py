@@ -60,7 +60,7 @@ def read_html(
 
     text, decoding, beginning = to_utf8(data, content_type, most=_MAX_SIZE)
     hardened = harden(text.replace(b"\x00", b""))
-    streamed = b"<template" in text and any(move in text for move in _MOVES)
+    streamed = b"<template" in hardened.source and any(move in text for move in _MOVES)
     del text
     document = parse(hardened.source)
     facts = read_metadata(document, url)
