@@ -54,7 +54,7 @@ _TEXTS = (
     ("Amazon", r"make sure you(?:'|\u2019)re not a robot"),
     ("a CAPTCHA", r"(?:Verify|Confirm|Checking|Verifying) (?:that )?you(?: are|'re) (?:a )?(?:not a )?(?:human|robot)"),
 )  # fmt: skip
-_BY_SOURCE = tuple((name, re.compile(marks, re.IGNORECASE)) for name, marks in _SOURCE)
+_BY_SOURCE = tuple((name, re.compile(marks.lower())) for name, marks in _SOURCE)  # `re` is slow if it ignores case
 _BY_TEXT = tuple((name, re.compile(marks, re.IGNORECASE | re.DOTALL)) for name, marks in _TEXTS)
 _NAMED = re.compile(r"java\s?script", re.IGNORECASE)
 _PLEA = re.compile(
@@ -139,7 +139,7 @@ def find_challenge(response: Response, text: str | None = None) -> str | None:
             return name
     if text is not None and len(text) >= _CHALLENGE_LENGTH:
         return None
-    source = response.content[:_MOST_SOURCE]
+    source = response.content[:_MOST_SOURCE].lower()
     for name, marks in _BY_SOURCE:
         if marks.search(source):
             return name

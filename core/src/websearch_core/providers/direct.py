@@ -43,7 +43,7 @@ _NO_PAGE = {401, 402, 403, 407, 410, 429, 451}  # whatever the format
 _FACTS = (
     "title", "language", "author", "published", "modified", "description", "canonical_url", "site_name", "links",
 )  # fmt: skip
-_REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh", re.IGNORECASE)
+_REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh")
 _MAX_GOODBYE = 300  # characters: a page with more text is read, although it leads elsewhere
 _MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
@@ -275,7 +275,8 @@ def _may_send_on(response: kit.Response) -> bool:
     """Return whether the response may be a page that only leads elsewhere; quick, and rarely wrong."""
     if response.status >= 300 or response.media_type not in {"", *HTML} or len(response.content) > _MAX_GOODBYE_SIZE:
         return False
-    return _REFRESH.search(response.content.replace(b"\x00", b"")) is not None
+    source = response.content.replace(b"\x00", b"").lower()
+    return b"refresh" in source and _REFRESH.search(source) is not None
 
 
 def _parse_links(response: kit.Response, here: str) -> str | None:
