@@ -5,7 +5,7 @@ import inspect
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, SecretStr
 
@@ -173,7 +173,24 @@ class HttpDefaults(BaseModel):
     contact: str | None = None
 
 
-SECRET_PARTS = frozenset({("http", "credentials"), ("http", "proxy")})
+def _list_texts(model: type[BaseModel]) -> tuple[str, ...]:
+    """Return the fields of *model* whose value a text can be: no functions, and no tables."""
+    types = {name: (field.annotation, *get_args(field.annotation)) for name, field in model.model_fields.items()}
+    return tuple(name for name, several in types.items() if {Callable, dict}.isdisjoint(map(get_origin, several)))
+
+
+class Concerns(TypedDict, total=False):
+    """The settings that are layers. They are arguments of `WebSearch`, too, and this is their part of its types."""
+
+    combine: Combine
+    retry: Repeat
+    cache: Keep
+    budget: Spend
+    throttle: Pace
+    robots: Obey
+
+
+SECRET_PARTS = frozenset(("http", name) for name, field in HttpDefaults.model_fields.items() if field.exclude)
 _of_found = {"max_snippet_chars": (FoundFile(at_most=1_000),)}
 PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "timeout": field_notes(Timeout),
@@ -182,21 +199,16 @@ PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "http": dict.fromkeys(HttpDefaults.model_fields, ()),
 }  # the settings with parts: the names of these, and who may set them
 IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
-    "timeout": ("search", "read", "connect"),
-    "search_options": ("max_snippet_chars",),
-    "read_options": ("max_length", "max_tokens", "links", "comments", "reviews", "transcripts"),
-    "http": ("library", "proxy", "resolve", "contact"),
-}
-
-# The settings that are layers, each with the name of its usual one.
-CONCERNS: Mapping[str, str] = {
-    "combine": "fallback", "retry": "retry", "cache": "cache", "budget": "budget", "throttle": "throttle",
-    "robots": "robots",
-}  # fmt: skip
+    "timeout": tuple(PARTS["timeout"]),
+    "search_options": tuple(_of_found),
+    "read_options": _list_texts(ReadDefaults),
+    "http": _list_texts(HttpDefaults),
+}  # those parts that have a variable
+CONCERNS: Mapping[str, str] = {**{name: name for name in Concerns.__annotations__}, "combine": "fallback"}
 HOMES: Mapping[str, str] = {
     "fuse": "combine.fuse",
-    **{kind: "combine.fallback" if concern == "combine" else concern for concern, kind in CONCERNS.items()},
-}  # of the layers that are settings, by their names
+    **{kind: name if kind == name else f"{name}.{kind}" for name, kind in CONCERNS.items()},
+}  # of the layers that are settings, by their names; `CONCERNS` has the usual one of each setting
 
 FORMER: Mapping[str, tuple[tuple[str, ...], str]] = {
     "allow": (("internal",), '["https://wiki.corp"]'),
