@@ -224,18 +224,17 @@ def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -
         return
     from ..provider._http import check_options  # imported here: few programs set options of every search
 
-    def can_search(query: SearchQuery, provider: Provider) -> bool:
-        try:
-            if hasattr(provider, "options"):  # else it does not say
-                check_options(query, provider)
-        except UnsupportedOption:
-            return False
-        return True
-
     query = SearchQuery.of("any", **options).without("allowed_domains", "blocked_domains")  # kept to in any case
-    able = [leaf for leaf in leaves(provider) if can_search(query, leaf)]
-    if not able:
-        check_options(query, leaves(provider)[0])
+    failures: list[UnsupportedOption] = []
+    for leaf in leaves(provider):
+        try:
+            if hasattr(leaf, "options"):  # else it does not say
+                check_options(query, leaf)
+        except UnsupportedOption as failure:
+            failures.append(failure)
+        else:
+            return
+    raise failures[0]
 
 
 def find_cache(settings: Settings) -> CacheBackend:

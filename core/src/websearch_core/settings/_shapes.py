@@ -31,8 +31,9 @@ from ..errors import ConfigurationError, UnknownProvider
 from ..layers import Layer, layer_class
 from ..layers._stack import find_combination, set_options
 from ..provider._declare import field_notes
+from ._names import FORMER, name_variable
 from ._sources import Option, Source, Table
-from ._values import CONCERNS, FORMER, HOMES, PARTS, Http, Timeout, name_variable
+from ._values import CONCERNS, HOMES, PARTS, Http, Timeout
 
 Path: TypeAlias = tuple[str, ...]  # ("enabled",), ("timeout", "read"), ("providers", "brave", "api_key")
 OTHER_NAMES: Mapping[str, str] = {

@@ -1,4 +1,4 @@
-"""The values of settings that have parts, and the names that settings had before."""
+"""The values of settings that have parts, and which settings and parts there are."""
 
 from __future__ import annotations
 import inspect
@@ -209,68 +209,3 @@ HOMES: Mapping[str, str] = {
     "fuse": "combine.fuse",
     **{kind: name if kind == name else f"{name}.{kind}" for name, kind in CONCERNS.items()},
 }  # of the layers that are settings, by their names; `CONCERNS` has the usual one of each setting
-
-FORMER: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "allow": (("internal",), '["https://wiki.corp"]'),
-    "attempts": (("retry",), "5"),
-    "fuse": (("combine",), '"fuse"'),
-    "rate_limiter": (("throttle",), "limiter"),
-    "search_timeout": (("timeout", "search"), "15"),
-    "read_timeout": (("timeout", "read"), "30"),
-    "connect_timeout": (("timeout", "connect"), "5"),
-    "http_client": (("http", "client"), "client"),
-    "http_async_client": (("http", "async_client"), "client"),
-    "verify": (("http", "verify"), "context"),
-    "http_library": (("http", "library"), '"httpx2"'),
-    "credentials": (("http", "credentials"), '{"https://wiki.corp": Credentials(bearer="env:TOKEN")}'),
-    "proxy": (("http", "proxy"), '"http://proxy.corp:3128", resolve="here"'),
-    "contact": (("http", "contact"), '"https://bot.example/about"'),
-}  # the names that options had before, or that one may try: what each is now, with a value
-
-
-_FORMER_LINES = {
-    "provider_options": 'provider=Tavily(search_depth="advanced")',
-    "headers": 'http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})',
-    "cookies": 'http=Http(credentials={"https://wiki.corp": Credentials(cookies={"session": "env:SESSION"})})',
-    "verify_ssl": "http=Http(verify=context)",
-    "requests_per_second": "throttle=Throttle(requests_per_second=2), or host_requests_per_second=2 for pages",
-    "searx_host": "base_url=...",
-    **dict.fromkeys(("api_wrapper", "wrapper"), "the options of the wrapper here, beside provider=..."),
-    **dict.fromkeys(("search_kwargs", "params"), 'search_options={"extra": ...}'),
-    "source": 'search_options={"topic": "news"}',
-    "logger": 'on_event=...; what is logged goes to logging.getLogger("websearch_core")',
-}
-
-
-def find_home(option: str) -> str:
-    """Return the setting that an *option* of searches or of pages is in; empty for others."""
-    return next((group for group in ("search_options", "read_options") if option in PARTS[group]), "")
-
-
-def describe_former(name: str, *, in_a_file: bool = False) -> str:
-    """Return the line to write instead of *name*, an argument or an entry of a settings file; empty for others."""
-    if name in _FORMER_LINES:
-        return "" if in_a_file else _FORMER_LINES[name]
-    (group, *parts), value = FORMER.get(name) or ((find_home(name), name), "...")
-    if not group:
-        return ""
-    if in_a_file:
-        return f"{'.'.join((group, *parts))} = {value}"
-    if not parts:
-        return f"{group}={value}"
-    made = {"timeout": "Timeout", "http": "Http"}.get(group)
-    return f"{group}={made}({parts[0]}={value})" if made else f'{group}={{"{parts[0]}": {value}}}'
-
-
-def name_variable(path: tuple[str, ...]) -> str:
-    """Return the environment variable of a setting: its own name, without that of the table which only groups it."""
-    match path:
-        case "timeout", part:
-            name = f"{part}_timeout"
-        case "http", part:
-            name = f"http_{part}"
-        case "search_options" | "read_options", part:
-            name = part
-        case _:
-            name = path[0].partition(".")[0]
-    return f"WEB_SEARCH_{name.upper()}"
