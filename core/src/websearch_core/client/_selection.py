@@ -72,7 +72,7 @@ class Selection:
     def __post_init__(self) -> None:
         """Reject unknown names early, and everything if web search is switched off."""
         if off := self.settings.switched_off():
-            raise ConfigurationError(f"web search is switched off: {off.place}: {off.key} is false")
+            raise ConfigurationError(f"web search is switched off: {off.at()} is false")
 
     def searchers(self, choice: Choice | None, **one: Any) -> tuple[list[Provider], bool]:
         """Return the providers to search with, in order, and whether we chose; *one* has options of the only one."""
@@ -280,7 +280,7 @@ def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
     """Construct the provider called *name* from arguments, environment and file; errors as in `build`."""
     cls, own = provider_class(name), registered_name(name)
     if off := settings.switched_off(own):
-        raise ConfigurationError(f"{own} is switched off: {off.place}: {off.key} is false")
+        raise ConfigurationError(f"{own} is switched off: {off.at()} is false")
     return build(cls, collect_options(cls, settings.options(own), explicit), own)
 
 

@@ -72,12 +72,12 @@ def check_place(place: Place, fields: Mapping[str, Any]) -> None:
         source = option.source
         if path[0] == "providers" and path[2:] == (SWITCH,):
             if not isinstance(option.value, bool):
-                raise ConfigurationError(f"{source.place}: {source.key}: must be true or false")
+                raise ConfigurationError(f"{source.at()}: must be true or false")
         elif path[0] == "providers":
             check_entries(provider_class(path[1]), dict.fromkeys(path[2:], option))
         else:
             if problem := _describe_unknown(path, fields, place):
-                raise ConfigurationError(f"{source.place}: {source.key}: {problem}")
+                raise ConfigurationError(f"{source.at()}: {problem}")
             if not source.trusted and not _is_open(path, fields):
                 raise _make_refusal(path, source, "may not be set here")
 
@@ -170,13 +170,13 @@ def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any
     cls: Any = layer_class(kind)
     known = list(field_notes(cls))
     for option, one in options.items():
-        where = f"{one.source.place}: {one.source.key or f'layers.{kind}.{option}'}"
+        where = one.source.at(one.source.key or f"layers.{kind}.{option}")
         if option in getattr(cls, "renamed", {}):
             raise ConfigurationError(f"{where}: write {cls.renamed[option]}")
         if known and option not in known:
             raise ConfigurationError(f"{where}: not an option{suggest_name(option, known)}")
-    keys = ", ".join(dict.fromkeys(one.source.key for one in options.values())) or source.key
-    where = f"{next((one.source.place for one in options.values()), source.place)}: {keys}"
+    sources = [one.source for one in options.values()] or [source]
+    where = sources[0].at(*dict.fromkeys(one.key for one in sources))
     try:
         return cls(**{option: one.value for option, one in options.items()})
     except ValidationError as error:
@@ -202,7 +202,7 @@ def describe_invalid(error: ValidationError, chosen: Place) -> ConfigurationErro
         path = tuple(map(str, problem["loc"]))
         known = next((path[:n] for n in (2, 1) if path[:n] in chosen), ())
         source = chosen[known].source if known else Source("argument", written=path[:1])
-        said[f"{source.place}: {'.'.join([source.key, *path[len(known) or 1 :]])}: {describe_problem(problem)}"] = None
+        said[f"{source.at('.'.join([source.key, *path[len(known) or 1 :]]))}: {describe_problem(problem)}"] = None
     return ConfigurationError("; ".join(said))
 
 
