@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from .. import events
-from .._registry import is_known, known, provider_class, registered_name, unknown_provider
+from .._registry import find_class, is_known, known, provider_class, registered_name, unknown_provider
 from .._runtime.scope import current_call
 from .._text.lists import split_list
 from .._text.urls import Origin, find_origin, is_this_machine, parse_holes
@@ -259,12 +259,7 @@ def _unable(name: str, role: Role) -> ConfigurationError:
 
 def _able(role: Role) -> list[str]:
     """Return the names of the providers that can do *role*. A plug-in whose package is broken can do nothing."""
-    names = []
-    for name in known():
-        with contextlib.suppress(ImportError, AttributeError):
-            if can(provider_class(name), role):
-                names.append(name)
-    return names
+    return [name for name in known() if can(find_class(name), role)]
 
 
 def _can_all(provider: Provider, role: Role) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from typing import Any, Literal, TypeAlias
 
 from .. import _registry
@@ -93,11 +92,7 @@ def find_line(
 def _find_providers(option: str, asked: Any) -> list[str]:
     """Return the providers that have *option*: those of *asked*, else all, unless nearly all have it."""
     first = asked.split(",") if isinstance(asked, str) else asked if isinstance(asked, list | tuple) else ()
-    found = []
-    for provider in _registry.known():
-        with suppress(ImportError, AttributeError):  # of a plug-in
-            if option in field_notes(_registry.provider_class(provider)):
-                found.append(provider)
+    found = [provider for provider in _registry.known() if option in field_notes(_registry.find_class(provider))]
     return [provider for provider in found if provider in first] or found * (len(found) <= 3)
 
 
