@@ -223,18 +223,17 @@ def _list_options(name: str, settings: Settings) -> list[Setting]:
     if not (fields := field_notes(cls := find_class(name))):
         return []
     given = collect_options(cls, settings.options(registered_name(name)), {})
-    sources = {option: one.source for option, one in given.items()}
     try:
         provider = build_provider(name, settings)
     except ConfigurationError:
         provider = None  # rejected values are not shown: one may be a key in the wrong place
     found = []
     for option, notes in fields.items():
-        source = sources.get(option, DEFAULT)
+        source = given[option].source if option in given else DEFAULT
         value = getattr(provider, option, None)
         if is_secret(notes):
-            value = "**********" if value is not None or option in sources else None
-        if provider is not None or option in sources:
+            value = "**********" if value is not None or option in given else None
+        if provider is not None or option in given:
             found.append(_setting(f"providers.{registered_name(name)}.{option}", value, source))
     return found
 

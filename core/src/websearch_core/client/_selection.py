@@ -99,12 +99,8 @@ class Selection:
         on = [name for name in ("duckduckgo", "tavily") if not self.settings.switched_off(name)]
         if not on:
             raise ConfigurationError("duckduckgo and tavily, which need no key, are switched off: name a provider")
-        return [
-            self._find_for_role(
-                build_provider(name, self.settings, keyless=True) if name == "tavily" else name, "search"
-            )
-            for name in on
-        ]
+        made = [build_provider(name, self.settings, keyless=True) if name == "tavily" else name for name in on]
+        return [self._find_for_role(item, "search") for item in made]
 
     def readers(self, choice: Choice | None, searchers: Sequence[Provider]) -> tuple[list[Provider], bool]:
         """Return the readers, in order, and whether the choice was automatic.
@@ -200,11 +196,8 @@ def make_stack(
     for layer in layers if isinstance(layers, list | tuple) else ():
         check_home(layer)
     defaults: dict[str, Layer] = {"relax": Relax(unsupported="raise"), "single_flight": SingleFlight()}
-    defaults |= {
-        name: layer
-        for name, layer in (("retry", Retry()), ("throttle", Throttle()))
-        if getattr(settings, name) is not False
-    }
+    usual: dict[str, Layer] = {"retry": Retry(), "throttle": Throttle()}
+    defaults |= {name: layer for name, layer in usual.items() if getattr(settings, name) is not False}
     defaults |= chosen | {name: settings.find_layer(name) for name in settings.layers}
     has_breaker = any(layer.rank == Rank.BREAKER for layer in defaults.values())
     return Stack(

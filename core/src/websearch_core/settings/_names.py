@@ -62,14 +62,11 @@ def find_line(
     asked: Any = None,
     find_home: Callable[[str], str] = find_home,
 ) -> str:
-    """Return the line to write instead of *name*; empty if none is known. It shows no value.
+    """Return the line to write instead of *name*, in the *form* that its place takes; empty if none is known.
 
-    Args:
-        name: What somebody wrote.
-        known: The names that are understood in its place. For `Settings`, a file or a variable, they are the settings.
-        form: How to write the line: for `WebSearch` and what takes its arguments, `Settings`, a file, or a variable.
-        asked: The providers that are named beside it: if one has an option of this name, others do not matter.
-        find_home: Returns which of *known* an option of a search or of a page is in.
+    *known* are the names that are understood in its place: for other forms than that of an argument, all settings.
+    Of the providers that have an option of this name, those that are *asked* come first. *find_home* returns which of
+    *known* an option of a search or of a page is in.
     """
     option = OTHER_NAMES.get(name, name)
     if option == "limit" and "k" in known:

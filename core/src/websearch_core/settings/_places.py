@@ -179,10 +179,9 @@ def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any
     where = sources[0].at(*dict.fromkeys(one.key for one in sources))
     try:
         return cls(**{option: one.value for option, one in options.items()})
-    except ValidationError as error:
-        raise ConfigurationError(f"{where}: {describe_problems(error)}") from None
     except (TypeError, ValueError, ConfigurationError) as error:
-        raise ConfigurationError(f"{where}: {error}") from None
+        problem = describe_problems(error) if isinstance(error, ValidationError) else error
+        raise ConfigurationError(f"{where}: {problem}") from None
 
 
 def check_home(layer: Any, name: str = "layers") -> None:
@@ -288,11 +287,9 @@ def _is_key(path: Path, value: Any) -> bool:
 def _warn_of_variable(name: str, known: tuple[str, ...], fields: tuple[str, ...]) -> None:
     """Warn once of a variable that is named like a setting: not an error, since it may be another program's."""
     own = name.removeprefix(_PREFIX)
-    if line := f"{_CONTACT}=..." if name in _CONTACTS else find_line(own.lower(), fields, "variable"):
-        hint = f"write {line}"
-    else:
-        close = find_close(own, [one.removeprefix(_PREFIX) for one in known])
-        hint = f"did you mean {_PREFIX}{close}?" if close else "it is ignored"
+    line = f"{_CONTACT}=..." if name in _CONTACTS else find_line(own.lower(), fields, "variable")
+    close = find_close(own, [one.removeprefix(_PREFIX) for one in known])
+    hint = f"write {line}" if line else f"did you mean {_PREFIX}{close}?" if close else "it is ignored"
     _log.warning("environment %s: not a setting; %s", describe_variable(name), hint)
 
 

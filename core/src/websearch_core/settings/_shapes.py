@@ -21,7 +21,7 @@ import logging
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import replace
 from math import inf
 from os import PathLike, fspath
 from typing import Any, Literal, TypeAlias
@@ -30,7 +30,7 @@ from .._registry import is_known, provider_class, registered_name
 from ..errors import ConfigurationError, UnknownProvider
 from ..layers import Layer, layer_class
 from ..layers._stack import find_combination, set_options
-from ..provider._declare import field_notes
+from ..provider._declare import field_notes, required_names
 from ._names import FORMER, name_variable
 from ._sources import Option, Source, Table
 from ._values import CONCERNS, HOMES, PARTS, Http, Timeout
@@ -240,10 +240,7 @@ def _read_beside(name: str, value: Any, source: Source, chosen: Any) -> Iterator
 
 def needs_url(provider: str) -> bool:
     """Return whether users of *provider* run its server themselves, so that its URL has no default."""
-    cls = provider_class(provider)
-    return is_dataclass(cls) and any(
-        one.name == "base_url" and one.default is MISSING and one.default_factory is MISSING for one in fields(cls)
-    )
+    return "base_url" in required_names(provider_class(provider))
 
 
 def _to_own_name(given: str, known: Collection[str]) -> str:
