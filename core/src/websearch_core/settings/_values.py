@@ -142,6 +142,12 @@ class ReadDefaults(BaseModel):
     ocr: Callable[[bytes, str], str] | None = None
 
 
+def show_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *options* with the names of functions instead of these, which JSON has no form for."""
+    shown = {name: getattr(one, "__name__", type(one).__name__) for name, one in options.items() if callable(one)}
+    return {**options, **shown}
+
+
 def _hide(value: Any) -> Any:
     """Keep a URL with a password out of what is shown and pickled."""
     return ApiKey.hiding(SecretStr(value)) if isinstance(value, str) else value

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, cast
 
-from pydantic import ValidationError
+from pydantic import PlainSerializer, ValidationError
 
 from .._text.choices import OTHER_NAMES
 from .._text.suggestion import suggest_name
@@ -14,7 +14,7 @@ from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported, describe_problems
 from ..models._domains import ANYWHERE, Domains
 from ..settings import _names as settings
-from ..settings._values import ReadDefaults
+from ..settings._values import ReadDefaults, show_options
 from ..tokens import CHARACTERS_PER_TOKEN
 from ._arguments import MOST, PageArguments, SearchArguments, search_arguments
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..client import WebSearch
     from ..reading import ReadOptions
 
+OptionMapping: TypeAlias = Annotated[Mapping[str, Any], PlainSerializer(show_options)]
 _NARROWED = frozenset({"limit", "allowed_domains", "blocked_domains"})  # a model may ask for less
 _READING = {"read_top": 0, "passage_length": 1}  # of a search, with the least value of each
 OF_CALL = ("offset", "query", "find", "outline")  # the options of a page that each call chooses
@@ -197,7 +198,8 @@ def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[Com
     """
     common = CommonArguments.__annotations__
     if "search_options" in own and not {"limit", "k"}.intersection(own):
-        for name in _name_limits(given, given.get("search_options")):
+        inside = given.get("search_options")
+        for name in filter(_is_limit, [*given, *(inside if isinstance(inside, Mapping) else ())]):
             raise ConfigurationError(f"{name}: give it to the tool that searches; this one opens pages")
     check_arguments(given, [*common, *own], find_home)
     arguments = {name: value for name, value in given.items() if name in common and name not in own}
@@ -208,7 +210,7 @@ def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[Com
 def check_search_options(options: Mapping[str, Any] | None, *, limit: str | None = None) -> dict[str, Any]:
     """Return the ``search_options`` of a tool or a retriever, whose argument *limit* is not among them."""
     given = _as_dict("search_options", options)
-    for name in _name_limits(given) if limit else ():
+    for name in filter(_is_limit, given if limit else ()):
         raise InvalidOption(f"search_options: {name}: write {limit}={given[name]!r}, beside search_options")
     return _parse(given, {})[0]
 
@@ -239,10 +241,8 @@ def _check_names(group: str, given: Mapping[str, Any], known: Collection[str]) -
         raise InvalidOption(f"{group}: {name}: not an option{hint}")
 
 
-def _name_limits(*options: Any) -> list[str]:
-    """Return the names in *options* that mean the number of results, if they are mappings."""
-    names = [name for one in options if isinstance(one, Mapping) for name in one]
-    return [name for name in names if OTHER_NAMES.get(name, name) == "limit"]
+def _is_limit(name: Any) -> bool:
+    return bool(OTHER_NAMES.get(name, name) == "limit")
 
 
 def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
