@@ -44,6 +44,14 @@ ProviderOption = Annotated[
 ]
 
 
+_FLAGS = {"allowed_domains": "allow_domain", "blocked_domains": "block_domain", "allow_address": "internal"}
+
+
+def name_flag(option: str) -> str:
+    """Return the flag of an *option* of a search, or of one that had another name."""
+    return f"--{_FLAGS.get(option, option).replace('_', '-')}"
+
+
 @contextmanager
 def open_web(
     doing: str, options: Mapping[str, Mapping[str, Any]], *, no_cache: bool, **arguments: Any

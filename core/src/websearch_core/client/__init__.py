@@ -35,9 +35,7 @@ __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preloa
 
 _T = TypeVar("_T")
 _NOT_A_FLOW = "flow: must be a generator, not text; to search, write web.search(query)"
-_OF_SETTINGS = WebSearchOptions.__annotations__.keys() - {
-    "reader", "api_key", "base_url", "layers", "http", "on_event", "settings",
-}  # fmt: skip
+_ELSEWHERE = {"reader", "layers", "http"}  # arguments that are not, or not always, settings
 
 
 class WebSearch:
@@ -118,7 +116,8 @@ class WebSearch:
             raise ConfigurationError("settings: must be Settings, such as Settings.from_mapping({...})")
         if not isinstance(http, Http):
             raise ConfigurationError("http: must be Http(...), such as Http(verify=context)")
-        given = {name: value for name, value in options.items() if name in _OF_SETTINGS and value is not None}
+        known = Settings.model_fields.keys() - _ELSEWHERE
+        given = {name: value for name, value in options.items() if name in known and value is not None}
         if of_settings := http.for_settings:
             given["http"] = of_settings
         settings = (settings.override if settings else Settings.load)(**given)

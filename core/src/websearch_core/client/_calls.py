@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from math import ceil
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, get_args
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.clock import now
@@ -26,6 +26,7 @@ from ..layers._single_flight import free
 from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import find_outcomes
 from ..provider._ports import Provider, needs_network, opens_pages
+from ..settings._values import ReadDefaults
 from ..tokens import estimate_tokens
 from ._arguments import check_number, check_placed, check_queries, check_urls, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
@@ -41,9 +42,10 @@ _Pages: TypeAlias = list[Page | WebSearchError]
 _Responses: TypeAlias = list[SearchResponse | WebSearchError]
 Prepare: TypeAlias = Callable[[Any], "SearchQuery | WebSearchError"]
 _CHOICES = {
-    **dict.fromkeys(("comments", "reviews", "transcripts"), ("drop", "keep")),
-    "links": ("keep", "text", "drop"),
-}
+    name: get_args(get_args(field.annotation)[0])
+    for name, field in ReadDefaults.model_fields.items()
+    if name in Choices._fields and name != "ocr"
+}  # the words for what a page shows
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT = 8  # calls of a list at a time

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Answer: TypeAlias = Page | WebSearchError
 
 _LONGEST = 300.0  # seconds for a service to map a site
-_OTHER_NAMES = MappingProxyType({"max_depth": "depth", "max_pages": "limit", "max_results": "limit"})  # of options
+_OTHER_NAMES = MappingProxyType({"max_depth": "depth", "max_pages": "limit"})  # of options
 _MAX_LENGTH = 1_000  # characters of a URL
 _MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
 _MAX_QUERIES = 500  # of one path: a calendar has a page for every day
