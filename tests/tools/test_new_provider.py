@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COPIED = [
     "core/src",
     "core/README.md",
+    "langchain_websearch/src",
+    "llamaindex_websearch/src",
     "langchain_websearch/README.md",
     "llamaindex_websearch/README.md",
     "cassettes",
