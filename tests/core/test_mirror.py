@@ -149,7 +149,7 @@ def test_a_file_outside_all_rooms_tests_what_stands_there_or_all_of_them():
 
 
 def test_only_their_own_tests_import_the_benchmarks():
-    folders = [PACKAGES["core"], TESTS, REPOSITORY / "training", REPOSITORY / "tools"]
+    folders = [*PACKAGES.values(), TESTS, *(REPOSITORY / name for name in "docs examples tools training".split())]
     found = [
         str(path.relative_to(REPOSITORY))
         for path in (path for folder in folders for path in folder.rglob("*.py"))

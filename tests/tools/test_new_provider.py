@@ -23,7 +23,6 @@ COPIED = [
     "docs",
     "tests",
     "tools",
-    "benchmarks/migration",
     "CONTRIBUTING.md",
     "README.md",
     "pyproject.toml",
