@@ -36,7 +36,7 @@ T = TypeVar("T")
 _STEP = 0.25  # seconds; a call that waits longer looks again, since another host may have become free
 _AHEAD = 8  # items that are known beyond those under way, so that nobody waits for the next
 _MOST_ANSWERED = 10_000  # hosts that are known to answer
-_MOST_WAITING = 64  # items for each place: if few hosts have taken all turns, others may come later
+_MOST_WAITING = 64  # items for each slot: if few hosts have taken all turns, others may come later
 _SILENCE = {None, 429, 503}  # statuses of failures that say nothing about a page, only about its host
 
 
@@ -45,11 +45,11 @@ class Lanes(Generic[K, T]):
 
     The time of each item begins when it is sent: what it waits for its turn in a `Throttle` is time of the whole list.
     What that held back because its host is too slow for the time of one item begins again when the host is ready, if
-    there is time. Until then, the host takes no place.
+    there is time. Until then, the host takes no slot.
 
     *limit* workers have something under way at a time, *host_limit* of them for one host. *do* returns the flow for up
     to *size* items of a host; fewer wait for more, unless no more come. With a finite *give_up*, a host that has not
-    answered yet gets one place, one that failed comes last, and after so many failures in a row its items get an error.
+    answered yet gets one slot, one that failed comes last, and after so many failures in a row its items get an error.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class Lanes(Generic[K, T]):
         return first, items
 
     def _find_host(self) -> str | None:
-        """Return the host whose turn it is; those that failed come last, and leave half of the places to the others."""
+        """Return the host whose turn it is; those that failed come last, and leave half of the slots to the others."""
         first = next((host for host in self._ready if host not in self._failures), None)
         if first is None and self._ready:
             failing = sum(number for host, number in self._under_way.items() if host in self._failures)
@@ -303,8 +303,8 @@ class Stream(Lanes[_Item, A]):
             if isinstance(answer, WebSearchError) and isinstance(item.asked, str):
                 answer.locate(url=describe_url(item.asked))
             first = self._items[item.numbers[0]]
-            for place in item.numbers[1:]:
-                self._answers[place] = _share(first, answer, self._items[place])
+            for number in item.numbers[1:]:
+                self._answers[number] = _share(first, answer, self._items[number])
             self._answers[item.numbers[0]] = answer
             self._recent[item.key] = first, answer
             if len(self._recent) > _KEPT:

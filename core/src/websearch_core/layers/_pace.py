@@ -56,7 +56,7 @@ class Pace(Restartable):
 
     def start_over(self) -> None:
         """Forget the requests of the parent process, which leave there."""
-        self._turns: Turns[Ticket] = Turns(0)  # this class decides itself when a place is free
+        self._turns: Turns[Ticket] = Turns(0)  # this class decides itself when a slot is free
         self._lock = threading.Lock()
 
     @property
@@ -103,7 +103,7 @@ class Pace(Restartable):
             return 0.0
 
     def leave(self, ticket: Ticket) -> None:
-        """Give the place back: the request has ended, or was never sent. Idempotent."""
+        """Give the slot back: the request has ended, or was never sent. Idempotent."""
         with self._lock:
             ticket.has_left = True
             self._turns.drop(ticket.client, ticket)

@@ -161,7 +161,7 @@ class SharedPace(Pace):
         return wait
 
     def leave(self, ticket: Ticket) -> None:
-        """Give the place back, to other processes in the background."""
+        """Give the slot back, to other processes in the background."""
         super().leave(ticket)
         if lease := self._leases.pop(ticket, None):
             _in_background(self._shared.release, *lease)
