@@ -112,14 +112,14 @@ class Crawl:
         """Yield each page, or its error, when it was read. Closing the generator ends what is under way."""
         with closing(iterate(self._web, self._pull(), self._start)) as answers:
             for url, answer in answers:
-                if (row := self._settle(url, answer)) is not None:
+                if (row := self._take_in(url, answer)) is not None:
                     yield url, row
 
     async def arows(self) -> AsyncGenerator[tuple[str, Answer]]:
         """Do the same as `rows` on the running event loop."""
         async with aclosing(aiterate(self._web, self._pull(), self._start)) as answers:
             async for url, answer in answers:
-                if (row := self._settle(url, answer)) is not None:
+                if (row := self._take_in(url, answer)) is not None:
                     yield url, row
 
     def list_urls(self, rows: Iterable[tuple[str, Answer]]) -> list[str]:
@@ -160,11 +160,11 @@ class Crawl:
                 continue
             self._under_way[url] = area, depth
             if depth and (page := self._find_known(url)) is not None:
-                self._settle(url, page)
+                self._take_in(url, page)
             else:
                 yield url
 
-    def _settle(self, url: str, answer: Answer) -> Answer | None:
+    def _take_in(self, url: str, answer: Answer) -> Answer | None:
         area, depth = self._under_way.pop(url)
         if isinstance(answer, WebSearchError):
             return None if depth is None else answer
