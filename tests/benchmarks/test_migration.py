@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.migration.new import run_pair, send_here
-from benchmarks.migration.outcome import OUTCOMES, describe, judge
-from benchmarks.migration.pairs import NEW_IMPORTS, OLD_IMPORTS, PAIRS, Pair
+from benchmarks.migration.outcome import describe, judge
 from benchmarks.migration.server import FACTS, HITS, NOISE, serve
+from docs.generators.pairs import NEW_IMPORTS, OLD_IMPORTS, OUTCOMES, PAIRS, Pair
 from langchain_websearch import OpenPageTool, WebPageLoader, WebSearchRetriever, WebSearchTool
 from llamaindex_websearch import WebPageReader, WebSearchToolSpec
 from websearch_core import WebSearch

@@ -319,11 +319,11 @@ def test_choosing_a_part_does_not_block_the_event_loop(tavily, forest):
 
 
 @pytest.mark.parametrize(("repeated", "here"), [(1, True), (200_000, False)], ids=["short", "long"])
-def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated, here):
+def test_a_long_page_is_enforced_and_cut_off_the_event_loop(monkeypatch, repeated, here):
     page = Page(url="https://page.example/", final_url="https://page.example/", content="Brown algae. " * repeated)
     threads = []
 
-    def settling(page):
+    def enforcing(page):
         threads.append(threading.get_ident())
         return enforce_page(page)
 
@@ -339,7 +339,7 @@ def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated
         assert part.original_length == len(page.content)
         return threading.get_ident()
 
-    monkeypatch.setattr("websearch_core.client._calls.enforce_page", settling)
+    monkeypatch.setattr("websearch_core.client._calls.enforce_page", enforcing)
     assert (asyncio.run(read()) in threads) is here
 
 

@@ -375,7 +375,7 @@ class WebSearch:
     ) -> list[Page | WebSearchError]:
         """Read pages concurrently, eight at a time, each within the timeout for reading a page.
 
-        Where the reader fetches pages itself, hosts take turns, and each of several has at most four of these places.
+        Where the reader fetches pages itself, hosts take turns, and each of several has at most four of these slots.
         The time of each page begins when it is requested: what it waits for its turn is time of the list.
 
         Args:
@@ -417,7 +417,7 @@ class WebSearch:
                     store(url, page.content)
 
         Memory stays flat: the next URL is asked for when it is needed, and at most 64 times *concurrency* wait while
-        few hosts have taken all turns. Hosts take turns as in `read_many`, each with four places, or as many as
+        few hosts have taken all turns. Hosts take turns as in `read_many`, each with four slots, or as many as
         `Throttle` says. URLs with one canonical form are read once if they come soon after each other. Closing the
         iterator, or Ctrl-C, ends what is under way.
 
@@ -427,7 +427,7 @@ class WebSearch:
             in_order: Yield the pages in the order of *urls*: one that takes long holds up those after it.
             give_up_after: How many pages of a host in a row may time out, find no connection or be refused (429, 503).
                 Its other pages are then `Unavailable`, and not requested. Before its first answer, a host has one
-                place, and after a failure, its turn comes last. None never gives up.
+                slot, and after a failure, its turn comes last. None never gives up.
             part: Which part of each page to return, as for `read`.
 
         Raises:

@@ -50,7 +50,7 @@ _FAILURES = (Unavailable, TimedOut, RateLimited, QuotaExhausted, Blocked, BadRes
 _GONE = {404, 410}
 _ASK = 86_400.0  # seconds for which an entry is kept after its time, to ask whether it has changed
 _IN_MEMORY = 64 * 2**20  # bytes of what must not be kept in a file
-_REST = 10.0  # seconds for which a backend that failed is left alone
+_RETRY_AFTER = 10.0  # seconds for which a backend that failed is left alone
 _log = logging.getLogger(__name__)
 
 
@@ -313,7 +313,7 @@ class Store:
     def __init__(self, backend: CacheBackend) -> None:
         self.backend = backend
         self.is_prompt = isinstance(backend, SQLiteBackend | MemoryBackend)  # waits for nobody for long
-        self._rests = {"get": 0.0, "set": 0.0}
+        self._retry_at = {"get": 0.0, "set": 0.0}
         self._has_failed = False
 
     def load(self, *keys: str) -> list[Entry | None]:
@@ -330,14 +330,14 @@ class Store:
             self._try("set", key, (encode(entry) if entry else None) or b"", ttl)
 
     def _try(self, method: str, *arguments: Any) -> Any:
-        if time.monotonic() < self._rests[method]:
+        if time.monotonic() < self._retry_at[method]:
             return None
         try:
             return getattr(self.backend, method)(*arguments)
         except UnsafeFile:  # without its owner, it would not work at the next call either
             raise
         except Exception as error:  # noqa: BLE001 - logged; a cache never fails a call
-            self._rests[method] = time.monotonic() + _REST
+            self._retry_at[method] = time.monotonic() + _RETRY_AFTER
             if not self._has_failed:
                 self._has_failed = True
                 _log.warning("the cache does not work (%s): calls go on without it", _describe(error))
