@@ -17,7 +17,6 @@ _MAX_SHOWN = 20_000  # characters of a page
 
 
 def response_as_html(response: Any) -> str:
-    """Return a `SearchResponse` as HTML."""
     found = quantity(len(response.results), "result") + (f" from {response.provider}" if response.provider else "")
     parts = [f"<p><b>{_html(response.query)}</b> · {_html(found)}</p>"]
     if response.answer:

@@ -25,7 +25,6 @@ _log = logging.getLogger("websearch_core")
 
 
 def log_event(event: events.Event) -> None:
-    """Write a line for *event*."""
     if (error := getattr(event, "error", None)) is not None:
         _warn(error, getattr(event, "provider", ""), of_page=isinstance(event, events.ReadEnd))
     if not _log.isEnabledFor(logging.INFO):
