@@ -37,6 +37,7 @@ _FAINT = 0.2  # of the best score: a passage below it is not an answer
 _ASKING: Any = json.loads(files(__package__ or "").joinpath("asking.json").read_text("utf-8"))
 # Words without a space between them, mostly names in elements of their own: "EmberLamp", "SKFBearing".
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEAM = re.compile(r"[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{2})(?=[a-z]))")  # is in all of the following; quicker
 _GLUED = re.compile(r"(?<![^\W_])(?:[a-z]+|[A-Z](?:[A-Z]+(?=[A-Z][a-z])|[a-z]+))[A-Z][^\W_]+")
 _STATING = {
     "money": AMOUNT,
@@ -137,7 +138,8 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
         text = TARGET.sub("]", source.text[start:end])
         said = list_terms(text)
         lengths.append(len(said))
-        said += list_terms(" ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text)))
+        if _SEAM.search(text):
+            said += list_terms(" ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text)))
         last = source.pieces[run.after - 1]
         header = list_terms(last.frame.opening) if last.frame and not last.frame.closing else []
         found = question.count(said + heading_words(last.headings) + header)
