@@ -12,7 +12,7 @@ from typing import NamedTuple, TypedDict
 from ..._text.choices import Responses
 from ..._text.escaping import link_target
 from ..._text.quantity import quantity
-from ..._text.terms import query_terms, split_terms
+from ..._text.terms import list_terms, query_terms
 from ...citations import link_to_text
 from ...errors import InvalidOption
 from ...models import Page, Passage
@@ -220,7 +220,7 @@ def link_passages(part: Page, whole: Page, words: str) -> Page:
     def link(passage: Passage) -> str | None:
         text = whole.content[passage.offset : passage.offset + passage.length]
         found = list(_sentences(text))
-        best = max(found, key=lambda n: len({term.form for term in split_terms(n[1])} & wanted), default=None)
+        best = max(found, key=lambda n: len(wanted.intersection(list_terms(n[1]))), default=None)
         return best and link_to_text(url, best[1], count, before=best[0], after=best[2])
 
     return part.model_copy(
