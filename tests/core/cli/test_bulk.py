@@ -35,7 +35,7 @@ def home(monkeypatch, tmp_path):
 
 @pytest.fixture
 def sea():
-    """A site that counts the requests for its pages; those in /gone/ do not exist, and its texts can change."""
+    """A site that counts the requests for its pages; those in /gone/ do not exist. Texts and statuses can change."""
 
     class Visit(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -46,13 +46,14 @@ def sea():
             time.sleep(server.seconds)
             text = f"<title>Page {self.path}</title><main><p>{server.texts.get(self.path, TEXT)}</p></main>".encode()
             tag = f'"{crc32(text)}"'
-            if self.headers["If-None-Match"] == tag:
+            if self.headers["If-None-Match"] == tag and not server.statuses:
                 server.unchanged.append(self.path)
                 self.send_response(304)
                 self.send_header("ETag", tag)
                 self.end_headers()
                 return
-            self.send_response(404 if self.path.startswith("/gone") else 200)
+            gone = 404 if self.path.startswith("/gone") else 200
+            self.send_response(server.statuses.get(self.path) or server.statuses.get("*") or gone)
             self.send_header("Content-Type", "text/html")
             self.send_header("ETag", tag)
             self.send_header("Cache-Control", "no-cache")
@@ -67,7 +68,7 @@ def sea():
         request_queue_size, daemon_threads = 128, True
 
     server = Server(("127.0.0.1", 0), Visit)
-    server.asked, server.unchanged, server.texts, server.seconds = [], [], {}, 0.0
+    server.asked, server.unchanged, server.texts, server.statuses, server.seconds = [], [], {}, {}, 0.0
     server.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield server
@@ -213,6 +214,55 @@ def test_a_refresh_asks_only_whether_pages_have_changed(websearch, sea, home, ou
 
     websearch(*read, "--refresh")
     assert len(sea.unchanged) == 9  # what did not change is asked for again, and /3 for the first time
+
+
+@pytest.fixture
+def no_retry(home, monkeypatch):
+    (home / "once.toml").write_text("retry = 1\n")
+    monkeypatch.setenv("WEB_SEARCH_CONFIG", str(home / "once.toml"))
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize("output", ["pages.jsonl", "pages/"])
+def test_a_refresh_keeps_what_cannot_be_read_for_now_and_an_index_keeps_it_too(websearch, sea, home, output):
+    """An index deletes what has no row with an answer, and embeds what has another hash."""
+
+    def index():
+        found = {row["url"]: row for row in rows_of(path) if row["status"] == "success"}
+        return {url: (row["hash"], row["validators"]) for url, row in found.items()}
+
+    (home / "urls.txt").write_text("\n".join(f"{sea.url}/{n}" for n in range(3)))
+    path = home / output / "index.jsonl" if output.endswith("/") else home / output
+    read = ["read", "-i", "urls.txt", "-o", output]
+    websearch(*read)
+    before, texts = index(), {file.name: file.read_text() for file in home.glob("pages/*.md")}
+    sea.statuses["*"] = 503
+    failed = websearch(*read, "--refresh")
+    kept = rows_of(path)
+
+    assert failed.exit_code == 1
+    assert "3 rows" in failed.stderr
+    assert "3 kept (unavailable)" in failed.stderr
+    assert index() == before
+    assert {row["changed"] for row in kept} == {"same"}
+    assert {row["refresh_error"]["code"] for row in kept} == {"unavailable"}
+    assert {file.name: file.read_text() for file in home.glob("pages/*.md")} == texts
+
+    sea.statuses.clear()
+    again = websearch(*read, "--refresh")
+
+    assert again.exit_code == 0
+    assert "3 same" in again.stderr
+    assert len(sea.unchanged) == 3
+    assert index() == before
+    assert not [row for row in rows_of(path) if "refresh_error" in row]
+
+    sea.statuses["/0"] = 404  # for good
+    gone = websearch(*read, "--refresh")
+
+    assert "2 same, 1 page_not_found" in gone.stderr
+    assert len(index()) == 2
+    assert [row["changed"] for row in rows_of(path) if row["error"]] == [None]
 
 
 def test_a_refresh_with_other_options_reads_pages_again(websearch, sea, home):

@@ -100,17 +100,23 @@ class Rows:
             self._validators[identify(url)] = {options: validators.model_dump(exclude_defaults=True)}
 
     def add(self, item: str, answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
-        """Write the row of *item*, and return it. Its ``changed`` says what is new to the old rows."""
-        old = self.old.find(item) if self.old else None
-        if old and getattr(answer, "status", None) == UNCHANGED:
-            row = {**old, self.key: item, "fetched_at": row_as_json(answer)["fetched_at"], "changed": "same"}
+        """Write the row of *item*, and return it. Its ``changed`` says what is new to the old rows.
+
+        An old row with an answer stays if there is none now, but may be one later: ``refresh_error`` says why.
+        """
+        old, said = (self.old.find(item) if self.old else None) or {}, row_as_json(answer)
+        is_lost = getattr(answer, "temporary", False) and old.get("status") == "success"
+        if old and (is_lost or getattr(answer, "status", None) == UNCHANGED):
+            old.pop("refresh_error", None)
+            now = {"refresh_error": said["error"]} if is_lost else {"fetched_at": said["fetched_at"]}
+            row = {self.key: item, **now, **old, **now, self.key: item, "changed": "same"}
             self.write(row)
             return row
-        row = {self.key: item, **row_as_json(answer), self.key: item}
+        row = {self.key: item, **said, self.key: item}
         same = self._validators.pop(identify(item), None) or (self.find(item) or {}).get("validators")
         row |= {"validators": same} if same else {}
-        before = old.get("hash") if old else None
-        row["changed"] = "new" if before is None else "same" if before == row.get("hash") else "changed"
+        before, after = old.get("hash"), row.get("hash")  # an error has none
+        row["changed"] = after and ("new" if before is None else "same" if after == before else "changed")
         if self.folder is not None and isinstance(answer, Page):
             row["file"] = self._write_text(self.folder, row)
             del row["content"]
@@ -204,7 +210,8 @@ def write_rows(ask: Callable[..., AsyncGenerator[tuple[Any, Any]]], items: str |
                 report(rows.add(item, answer))
 
     def report(row: dict[str, Any]) -> None:
-        counts[row["error"]["code"] if row["error"] else row["changed"]] += 1
+        kept = row.get("refresh_error")
+        counts[f"kept ({kept['code']})" if kept else row["error"]["code"] if row["error"] else row["changed"]] += 1
         rate = (counts.total() - counts["there already"]) / max(monotonic() - began, 0.001)
         left = "" if total is None else f", {(total - counts.total()) / rate:.0f} s left"
         step(f"{describe()}; {rate:.1f}/s{left}")
