@@ -144,7 +144,7 @@ def _check_list(name: str, what: str, items: Any, use: str, kinds: tuple[type, .
 
 
 def strip_fragment(url: str) -> str:
-    """Return *url* without its fragment, for services; the browser here gets it as the `Choices.route` of the call."""
+    """Return *url* without its fragment, for services; the browser here gets it as `WantedContent.route`."""
     if not isinstance(url, str):
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
     target, mark, _ = url.partition("#")
