@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary, ref
 
-from .._text.choices import Responses
+from .._text.vocabulary import Responses
 
 T = TypeVar("T")
 

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 from .._registry import known, provider_class
-from .._text.choices import OTHER_NAMES
 from .._text.suggestion import check_names
 from .._text.urls import is_web_url, serialize
+from .._text.vocabulary import OTHER_NAMES
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, Unsupported
 from ..provider._declare import field_notes

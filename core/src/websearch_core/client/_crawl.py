@@ -14,9 +14,9 @@ from urllib.parse import urljoin
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
 from .._runtime.scope import WantedContent, scope
-from .._text.choices import Scope
 from .._text.suggestion import check_names
 from .._text.urls import find_page, is_web_url, serialize, split_url
+from .._text.vocabulary import Scope
 from ..errors import InvalidOption, UnsafeURL, WebSearchError
 from ..flow import Flow
 from ..layers import Robots

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from .._registry import provider_class
-from .._text.choices import OTHER_NAMES as OPTION_NAMES
 from .._text.lists import split_list, split_texts
 from .._text.problems import describe_problem
 from .._text.suggestion import find_close, suggest_name
+from .._text.vocabulary import OTHER_NAMES as OPTION_NAMES
 from ..errors import ConfigurationError
 from ..keys._environ import ENV_FILE, describe_variable, read_env_file, read_variable
 from ..keys._keys import is_in_keyring

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from .._runtime.bugs import as_error as report_bug
 from .._runtime.scope import ByRun, Patience, WantedContent, scope
-from .._text.choices import Format
 from .._text.urls import describe_url
+from .._text.vocabulary import Format
 from ..client import CommonArguments, WebSearch
 from ..client._arguments import check_number
 from ..errors import BudgetExceeded, ConfigurationError, InvalidOption, UnsafeURL, WebSearchError
