@@ -18,10 +18,10 @@ from textwrap import indent
 from typing import Any, Literal
 
 from ._runtime.clock import now, say_today
-from ._text.choices import CITATION_INSTRUCTION, Format
 from ._text.escaping import escape_text, join_lines
 from ._text.invisible import strip_invisible
 from ._text.quantity import quantity
+from ._text.vocabulary import CITATION_INSTRUCTION, Format
 from .citations import link_citations
 from .errors import WebSearchError
 from .models import Page, PageData, SearchResponse, SearchResult

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .._text.choices import OTHER_NAMES
+from .._text.vocabulary import OTHER_NAMES
 from ..errors import InvalidOption
 from . import print_version
 from .arguments import name_flag

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from .._text.choices import Format
+from .._text.vocabulary import Format
 from ..errors import ConfigurationError
 from .completion import complete_option
 from .output import show_progress

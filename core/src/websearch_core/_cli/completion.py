@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .._text.choices import TimeRange
+from .._text.vocabulary import TimeRange
 
 
 def complete_provider(incomplete: str) -> list[str]:

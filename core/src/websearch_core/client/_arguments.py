@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from .._text.choices import OTHER_NAMES
 from .._text.suggestion import check_names
 from .._text.urls import is_web_url, serialize
+from .._text.vocabulary import OTHER_NAMES
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, Unsupported
 from ..settings._names import find_aliases, find_home, find_line
@@ -108,7 +108,7 @@ def _check_list(name: str, what: str, items: Any, use: str, kinds: tuple[type, .
 
 
 def strip_fragment(url: str) -> str:
-    """Return *url* without its fragment, for services; the browser here gets it as the `Choices.route` of the call."""
+    """Return *url* without its fragment, for services; the browser here gets it as `WantedContent.route`."""
     if not isinstance(url, str):
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
     target, mark, _ = url.partition("#")

@@ -13,10 +13,10 @@ from urllib.parse import urljoin
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
-from .._runtime.scope import Choices, scope
-from .._text.choices import Scope
+from .._runtime.scope import WantedContent, scope
 from .._text.suggestion import check_names
 from .._text.urls import find_page, is_web_url, serialize, split_url
+from .._text.vocabulary import Scope
 from ..errors import InvalidOption, UnsafeURL, WebSearchError
 from ..flow import Flow
 from ..layers import Robots
@@ -147,7 +147,7 @@ class Crawl:
                 self._add(area, _normalize(url), 1)
         calls = replace(self._web._calls, reader=self._reader, page_reader=self._reader)  # noqa: SLF001 - part of it
         part: Any = {name: value for name, value in self._part.items() if name != "concurrency"}
-        with scope(choices=Choices(menus=True)):
+        with scope(wanted=WantedContent(menus=True)):
             return (yield from calls.stream_reads(part, self._part["concurrency"], in_order=False, give_up_after=3))
 
     def _pull(self) -> Iterator[Any]:

@@ -20,11 +20,11 @@ from pydantic import (
     model_validator,
 )
 
-from .._text.choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic, parse_time_range
 from .._text.lists import NO_TEXTS
 from .._text.problems import describe_problem
 from .._text.quantity import Size, count, shorten
 from .._text.suggestion import suggest_name
+from .._text.vocabulary import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic, parse_time_range
 from ..errors import InvalidOption
 from ._data import Item, PageData
 from ._domains import DomainNames

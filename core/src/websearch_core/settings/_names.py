@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, TypeAlias
 
 from .. import _registry
-from .._text.choices import OTHER_NAMES
+from .._text.vocabulary import OTHER_NAMES
 from ..provider._declare import field_notes
 from ._values import IN_ENVIRONMENT, PARTS
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from .._text.choices import CITATION_INSTRUCTION
+from .._text.vocabulary import CITATION_INSTRUCTION
 from ._arguments import PageArguments, SearchArguments
 from ._fixed import OptionMapping, SearchDefaults, split_arguments
 from ._outputs import Output, OutputFormat, collect_texts

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, cast
 
 from pydantic import PlainSerializer, ValidationError
 
-from .._text.choices import OTHER_NAMES
 from .._text.suggestion import suggest_name
+from .._text.vocabulary import OTHER_NAMES
 from ..client import CommonArguments
 from ..client._arguments import PASSAGE_LENGTH, check_arguments, check_number, make_query
 from ..errors import ConfigurationError, InvalidOption, WebSearchError

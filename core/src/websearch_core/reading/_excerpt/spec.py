@@ -9,10 +9,10 @@ from functools import partial
 from itertools import accumulate, islice
 from typing import NamedTuple, TypedDict
 
-from ..._text.choices import Responses
 from ..._text.escaping import link_target
 from ..._text.quantity import quantity
 from ..._text.terms import list_terms, query_terms
+from ..._text.vocabulary import Responses
 from ...citations import link_to_text
 from ...errors import InvalidOption
 from ...models import Page, Passage

@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import compress
 
-from ..._text.choices import Responses
 from ..._text.invisible import removal_note
 from ..._text.media_types import HTML
 from ..._text.quantity import quantity
 from ..._text.urls import strip_anchor
+from ..._text.vocabulary import Responses
 from ...models import Page
 from ...models._outcomes import MORE_HIDDEN
 from .._charset import to_utf8

@@ -11,8 +11,8 @@ from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ..._text.choices import Kind
 from ..._text.money import AMOUNT, NUMBER, parse_number
+from ..._text.vocabulary import Kind
 from ...models._data import Item, PageData
 from .._links import absolute
 from .._types import NAME_LENGTH, TITLE_LENGTH
