@@ -171,18 +171,16 @@ def _steps(data: JsonLd, thing: Thing) -> Iterator[str]:
     steps: list[str] = []
     for step in data.values(thing, "recipeInstructions", "step", "steps"):
         within = data.values(step, "itemListElement") if isinstance(step, dict) else []
-        steps += [_step(data, one) for one in within or [step]]
+        steps += [
+            data.text(one, "text", "description", "name") if isinstance(one, dict) else text(one)
+            for one in within or [step]
+        ]
     yield _section("Steps", "ol", steps)
-
-
-def _step(data: JsonLd, step: Any) -> str:
-    return _flatten(data.text(step, "text", "description", "name") if isinstance(step, dict) else text(step))
 
 
 def _list(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    links = (_link(data, item) for item in data.values(thing, "itemListElement"))
-    yield _rows("ul", links)
+    yield _rows("ul", (_link(data, item) for item in data.values(thing, "itemListElement")))
 
 
 def _link(data: JsonLd, item: Any) -> str:
