@@ -105,7 +105,7 @@ class WebPageReader(BasePydanticReader):
         return "WebPageReader"
 
     def load_data(self, urls: str | Sequence[str] | None = None, **others: Never) -> list[Document]:
-        """Read pages, eight at a time.
+        """Read pages, up to 32 at a time.
 
         Args:
             urls: One absolute http(s) URL, or several.
@@ -120,7 +120,7 @@ class WebPageReader(BasePydanticReader):
         return list(self.lazy_load_data(urls, **others))
 
     def lazy_load_data(self, urls: str | Sequence[str] | None = None, **others: Never) -> Iterator[Document]:
-        """Read pages when they are requested, 16 of them before the first is returned."""
+        """Read pages when they are requested, some of them ahead."""
         documents = self._loading.load(_check_urls(urls, others))
         while True:
             with report():

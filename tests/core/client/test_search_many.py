@@ -4,11 +4,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from math import inf
 
 import pytest
 
 from tests.core.layers.simulation import Simulation
 from websearch_core import Page, SearchResponse, WebSearch
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import InvalidOption, RateLimited, TimedOut, Unavailable, UnsupportedOption
 from websearch_core.flow import Call, Request
 from websearch_core.layers import Throttle
@@ -55,6 +57,18 @@ def clock(monkeypatch):
         return simulation
 
     return make
+
+
+def do_list(begin, items, seconds=inf):
+    """What a list does in so many seconds, as one flow: a simulation has no threads."""
+    stream = yield from begin
+    stream.add_all(items)
+    with time_limit(seconds):
+        return (yield from stream.finish())
+
+
+def search_list(web, queries, seconds=inf):
+    return do_list(web._calls.stream_searches(lambda query: query, 0, 1500, 32), queries, seconds)
 
 
 @pytest.fixture
@@ -110,6 +124,8 @@ def test_what_is_wrong_with_the_options_is_raised():
         web.search_many("a")
     with pytest.raises(InvalidOption, match="not int"):
         web.search_many(7)
+    with pytest.raises(InvalidOption, match="concurrency"):
+        web.search_many(["a"], concurrency=0)
     (answer,) = web.search_many(["a"], country="DE")
 
     assert isinstance(answer, UnsupportedOption)
@@ -130,7 +146,7 @@ def test_all_of_a_long_list_are_answered_at_the_pace_of_the_service(clock, throt
     queries = [SearchQuery.of(f"q{n}") for n in range(count)]
     simulation = clock(seconds=1)
     began = simulation.now
-    simulation.start("list", web._calls.search_many(queries, 0, 1500, None))
+    simulation.start("list", search_list(web, queries))
     answers = simulation.run().results["list"]
 
     assert texts(answers) == [query.text for query in queries]
@@ -153,7 +169,7 @@ def test_the_limit_of_the_list_holds_and_what_was_answered_by_then_is_kept(clock
     web = WebSearch(Service(), throttle=1, retry=1)
     simulation = clock()
     began = simulation.now
-    simulation.start("list", web._calls.search_many([SearchQuery.of(f"q{n}") for n in range(40)], 0, 1500, 10.5))
+    simulation.start("list", search_list(web, [SearchQuery.of(f"q{n}") for n in range(40)], 10.5))
     answers = simulation.run().results["list"]
     failed = [answer for answer in answers if not isinstance(answer, SearchResponse)]
 
@@ -168,7 +184,8 @@ def test_the_time_of_each_page_begins_when_it_is_sent(clock):
     web = WebSearch(service, reader=service, throttle=0.25, retry=1, timeout=6)
     urls = [f"https://page.example/{n}" for n in range(12)]
     simulation = clock()
-    simulation.start("list", web._calls.read_many(urls, {}, 100))
+    begin = web._calls.stream_reads({}, 32, in_order=True, give_up_after=3)
+    simulation.start("list", do_list(begin, urls, 100))
     answers = simulation.run().results["list"]
 
     assert [type(answer) for answer in answers] == [Page] * 12
@@ -176,7 +193,7 @@ def test_the_time_of_each_page_begins_when_it_is_sent(clock):
 
 @pytest.mark.usefixtures("quick")
 def test_real_threads_and_tasks_wait_in_the_time_of_the_list():
-    """With a real clock: eight wait together, the last for longer than a call may take."""
+    """With a real clock: they wait together, the last for longer than a call may take."""
     for concurrent in (False, True):
         web = WebSearch(Service(), throttle=20, timeout=0.2, retry=1)
         queries = [f"q{n}" for n in range(16)]

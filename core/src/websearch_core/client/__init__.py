@@ -5,12 +5,14 @@ import secrets
 import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
-from contextlib import suppress
+from contextlib import aclosing, closing, suppress
 from functools import cached_property, partial
 from inspect import Parameter, Signature
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from .. import events
+from .._runtime.deadline import time_limit
 from .._runtime.forks import notice_fork
 from .._runtime.scope import Caller, current_call, run_apart, scope
 from .._runtime.threads import in_thread
@@ -251,23 +253,24 @@ class WebSearch:
         self,
         queries: Iterable[str | SearchQuery],
         *,
+        concurrency: int = 32,
         read_top: int = 0,
         passage_length: int = PASSAGE_LENGTH,
         timeout: float | None = None,
         unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> list[SearchResponse | WebSearchError]:
-        """Search for several queries concurrently, eight at a time, each as `search` does.
+        """Return what `iter_search` yields, as a list in the order of *queries*, each as `search` does.
 
         The time of each begins when its request is sent: what a limit of the service makes it wait is time of the list.
 
         Args:
             queries: The words to look for, or `SearchQuery` objects; what is listed twice is sent once.
+            concurrency: Maximum number of searches at a time; the limits of the service hold as well.
             read_top: How many of the first results of each to read, as in `search`.
             passage_length: Maximum characters of each ``content``, as in `search`.
-            timeout: Seconds for all together; by default the timeout of a search for every eight queries, rounded up,
-                and the time that the pace of the provider takes. What is not answered by then is `TimedOut`, or
-                `RateLimited` if it was not sent.
+            timeout: Seconds for all together; by default, only each has a timeout. What is not answered by then is
+                `TimedOut`, or `RateLimited` if it was not sent.
             unsupported: What to do about options that the provider does not support, as in `search`.
             options: The fields of `SearchQuery`, for each query that is text.
 
@@ -277,13 +280,19 @@ class WebSearch:
         Raises:
             InvalidOption: An option is invalid, or *queries* is one query instead of a list.
         """
+        from ._stream import iterate
+
+        given, how = check_queries(queries), (read_top, passage_length, concurrency)
         prepare = self._prepare_queries(options, unsupported)
-        return self.run(self._calls.search_many(queries, read_top, passage_length, timeout, prepare))
+        answers = iterate(self, given, lambda: self._calls.stream_searches(prepare, *how))
+        with time_limit(inf if timeout is None else timeout), closing(answers):
+            return [answer for _, answer in answers]
 
     async def asearch_many(
         self,
         queries: Iterable[str | SearchQuery],
         *,
+        concurrency: int = 32,
         read_top: int = 0,
         passage_length: int = PASSAGE_LENGTH,
         timeout: float | None = None,
@@ -292,8 +301,14 @@ class WebSearch:
     ) -> list[SearchResponse | WebSearchError]:
         """Do the same as `search_many` on the running event loop."""
         await self._load()
+        from ._stream import aiterate
+
+        given, how = check_queries(queries), (read_top, passage_length, concurrency)
         prepare = self._prepare_queries(options, unsupported)
-        return await self.arun(self._calls.search_many(queries, read_top, passage_length, timeout, prepare))
+        answers = aiterate(self, given, lambda: self._calls.stream_searches(prepare, *how))
+        with time_limit(inf if timeout is None else timeout):
+            async with aclosing(answers):
+                return [answer async for _, answer in answers]
 
     def iter_search(
         self,
@@ -371,16 +386,23 @@ class WebSearch:
         return await self.arun(self._calls.read(url, part))
 
     def read_many(
-        self, urls: Iterable[str], *, timeout: float | None = None, **part: Unpack[ReadOptions]
+        self,
+        urls: Iterable[str],
+        *,
+        concurrency: int = 32,
+        give_up_after: int | None = 3,
+        timeout: float | None = None,
+        **part: Unpack[ReadOptions],
     ) -> list[Page | WebSearchError]:
-        """Read pages concurrently, eight at a time, each within the timeout for reading a page.
+        """Return what `iter_read` yields, as a list in the order of *urls*.
 
-        Where the reader fetches pages itself, hosts take turns, and each of several has at most four of these slots.
         The time of each page begins when it is requested: what it waits for its turn is time of the list.
 
         Args:
             urls: Absolute http(s) URLs; one that is listed twice is read once.
-            timeout: Seconds for all pages together; by default the timeout for reading a page for every eight pages,
+            concurrency: Maximum number of pages at a time, as for `iter_read`.
+            give_up_after: When to give up a host, as for `iter_read`.
+            timeout: Seconds for all pages together; by default the timeout for reading a page for every four pages,
                 rounded up. A page that is not read by then is replaced by `TimedOut`.
             part: Which part of each page to return, as for `read`.
 
@@ -390,14 +412,29 @@ class WebSearch:
         Raises:
             InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
         """
-        return self.run(self._calls.read_many(urls, part, timeout))
+        given = list(check_urls(urls))
+        pages = self.iter_read(given, concurrency=concurrency, in_order=True, give_up_after=give_up_after, **part)
+        usual = self.settings.timeout.read * ceil(len(given) / 4)
+        with time_limit(usual if timeout is None else timeout), closing(pages):
+            return [page for _, page in pages]
 
     async def aread_many(
-        self, urls: Iterable[str], *, timeout: float | None = None, **part: Unpack[ReadOptions]
+        self,
+        urls: Iterable[str],
+        *,
+        concurrency: int = 32,
+        give_up_after: int | None = 3,
+        timeout: float | None = None,
+        **part: Unpack[ReadOptions],
     ) -> list[Page | WebSearchError]:
         """Do the same as `read_many` on the running event loop."""
         await self._load()
-        return await self.arun(self._calls.read_many(urls, part, timeout))
+        given = list(check_urls(urls))
+        pages = self.aiter_read(given, concurrency=concurrency, in_order=True, give_up_after=give_up_after, **part)
+        usual = self.settings.timeout.read * ceil(len(given) / 4)
+        with time_limit(usual if timeout is None else timeout):
+            async with aclosing(pages):
+                return [page async for _, page in pages]
 
     def iter_read(
         self,
@@ -417,9 +454,9 @@ class WebSearch:
                     store(url, page.content)
 
         Memory stays flat: the next URL is asked for when it is needed, and at most 64 times *concurrency* wait while
-        few hosts have taken all turns. Hosts take turns as in `read_many`, each with four slots, or as many as
-        `Throttle` says. URLs with one canonical form are read once if they come soon after each other. Closing the
-        iterator, or Ctrl-C, ends what is under way.
+        few hosts have taken all turns. Where pages are fetched from here, hosts take turns, each with four slots, or
+        as many as `Throttle` says. URLs with one canonical form are read once if they come soon after each other.
+        Closing the iterator, or Ctrl-C, ends what is under way.
 
         Args:
             urls: Absolute http(s) URLs: any iterable. It is asked in the thread that iterates.

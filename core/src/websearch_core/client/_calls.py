@@ -1,7 +1,7 @@
 """What a call of a `WebSearch` does, as flows: search, read the results, read pages and choose parts of them."""
 
 from __future__ import annotations
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +28,7 @@ from ..models._outcomes import find_outcomes
 from ..provider._ports import Provider, needs_network, opens_pages
 from ..settings._values import ReadDefaults
 from ..tokens import estimate_tokens
-from ._arguments import check_number, check_placed, check_queries, check_urls, strip_fragment
+from ._arguments import check_number, check_placed, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 from ._stream import Stream
 
@@ -48,7 +48,7 @@ _CHOICES = {
 }  # the words for what a page shows
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
-_MAX_CONCURRENT = 8  # calls of a list at a time
+_MAX_CONCURRENT = 8  # pages of a search, or requests for several pages, at a time
 _OF_ONE_HOST = 4  # pages, unless the `Throttle` says something else
 A = TypeVar("A", SearchResponse, Page)
 
@@ -85,24 +85,6 @@ class Calls:
         response = response.model_copy(update={"elapsed": seconds, "outcomes": outcomes})
         emit(SearchEnd(provider=response.provider or name, query=query, seconds=seconds, response=response))
         return response
-
-    def search_many(
-        self,
-        queries: Iterable[Any],
-        read_top: int,
-        passage_length: int,
-        timeout: float | None,
-        prepare: Prepare = lambda query: query,
-    ) -> Flow[_Responses]:
-        """Search for many queries at the same time; one that is an error already is its own answer."""
-        stream = yield from self.stream_searches(prepare, read_top, passage_length, _MAX_CONCURRENT)
-        count = stream.add_all(check_queries(queries))
-        paces: list[Any] = [part for part in parts(self.provider) if hasattr(part, "interval")]
-        at_once = min([_MAX_CONCURRENT, *(pace.concurrent for pace in paces if pace.concurrent)])
-        usual = self.settings.timeout.search * ceil(count / at_once)
-        usual += sum(pace.interval for pace in paces) * count
-        with time_limit(usual if timeout is None else timeout):
-            return (yield from stream.finish())
 
     def stream_searches(
         self, prepare: Prepare, read_top: int, passage_length: int, concurrency: int, in_order: bool = True
@@ -175,19 +157,15 @@ class Calls:
 
     def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
         top = response.results[:read_top]
-        pages = yield from self._read_each([result.url for result in top if not result.content], part)
-        unread = iter(pages)
+        stream = self._stream_reads(part, _MAX_CONCURRENT)
+        stream.add_all(result.url for result in top if not result.content)
+        unread = iter((yield from stream.finish()))
         return attach_content(response, [None if result.content else next(unread) for result in top])
 
     def read(self, url: str, options: ReadOptions) -> Flow[Page]:
         """Read a page, or a part of it."""
         with scope(wanted=self._choose(options)):
             return (yield from self._read_one(self.page_reader, url, (yield from self._make_excerpt(options))))
-
-    def read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
-        """Read many pages at the same time."""
-        with scope(wanted=self._choose(options)):
-            return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
 
     def stream_reads(
         self, options: ReadOptions, concurrency: int, in_order: bool, give_up_after: int | None
@@ -254,12 +232,6 @@ class Calls:
             if part.is_cheap(page):
                 return _take_excerpt(page, part, links)
             return (yield Call(_take_excerpt, page, part, links))  # type: ignore[no-any-return]
-
-    def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
-        stream = self._stream_reads(part, _MAX_CONCURRENT)
-        usual = self.settings.timeout.read * ceil(stream.add_all(check_urls(urls)) / _MAX_CONCURRENT)
-        with time_limit(usual if timeout is None else timeout):
-            return (yield from stream.finish())
 
     def _stream_reads(self, part: Excerpt, concurrency: int, **how: Any) -> Stream[Page]:
         reader, wanted = self.reader, current_call().wanted

@@ -284,14 +284,13 @@ class Stream(Lanes[_Item, A]):
             self.put(self._open[key], host)
         return False
 
-    def add_all(self, items: Iterable[Any]) -> int:
-        """Add all there is; return how many are different."""
+    def add_all(self, items: Iterable[Any]) -> None:
+        """Add all there is. If all are of one host, it has all the places."""
         for item in items:
             self.add(item)
         self.add(_END)
         if len(self._waiting) == 1:
             self._host_limit = self.limit
-        return len(self._open)
 
     def take(self) -> tuple[Any, A | WebSearchError] | None:
         """Return the next item that is done, with its answer; None if there is none."""

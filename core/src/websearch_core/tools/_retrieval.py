@@ -25,7 +25,6 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 # Other pages would fail, too.
 _FOR_ALL = (errors.AuthenticationError, errors.BudgetExceeded, errors.ConfigurationError, errors.QuotaExhausted)
-_CONCURRENCY = 8  # pages that a loader reads at a time, and about twice as many ahead
 _NO_WORD = "the page contains no word of the query: this is its beginning"
 ContentMode: TypeAlias = Literal["snippet", "passages", "page"]
 OnError: TypeAlias = Literal["raise", "skip"]
@@ -274,11 +273,7 @@ class Loading:
     def _choose(self, crawl: Callable[..., T], read: Callable[..., T]) -> Callable[..., T]:
         part = _with_limit(self.read_options)
         far = self.crawl if isinstance(self.crawl, Mapping) else {}
-        return (
-            partial(read, in_order=True, concurrency=_CONCURRENCY, **part)
-            if self.crawl is False
-            else partial(crawl, **part, **far)
-        )
+        return partial(read, in_order=True, **part) if self.crawl is False else partial(crawl, **part, **far)
 
     def _make(self, page: Page | WebSearchError) -> Iterator[PlainDocument]:
         if not isinstance(page, WebSearchError):
