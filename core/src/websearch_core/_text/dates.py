@@ -1,17 +1,38 @@
 """Parse dates as services and pages write them: one lenient parser, since everyone has their own format."""
 
 from __future__ import annotations
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
-from importlib.resources import files
 
-# In English, then in other languages, of which only whole names count: many of their abbreviations are other words.
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+# Those of other languages, as they appear in a date. Only whole names: many of their abbreviations are other words.
 # Without "listopada", which is November in Polish and October in Croatian.
-_MONTHS = [names.split() for names in json.loads(files(__package__ or "").joinpath("months.json").read_text("utf-8"))]
-_NUMBERS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
+_FOREIGN_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "januar januari janvier enero gennaio janeiro ocak stycznia ledna января січня",
+            "februar februari février febrero febbraio fevereiro şubat lutego února февраля лютого",
+            "märz maart mars marzo março mart maret marca března marts марта березня",
+            "avril abril aprile nisan kwietnia dubna апреля квітня",
+            "mai mayo maggio maio mei maj may\u0131s maja května мая травня",
+            "juni juin junio giugno junho haziran czerwca června июня червня",
+            "juli juillet julio luglio julho temmuz lipca července июля липня",
+            "augusti août agosto augustus ağustos sierpnia srpna agustus августа серпня",
+            "septembre septiembre settembre setembro eylül września září сентября вересня",
+            "oktober octobre octubre ottobre outubro ekim października října октября жовтня",
+            "novembre noviembre novembro kas\u0131m listopadu ноября листопада",
+            "dezember décembre diciembre dicembre dezembro desember aral\u0131k grudnia prosince декабря грудня",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
 # In hours from UTC: the names of American zones in RFC 2822, and those that the tz database has for one offset only.
 # Any other name, such as IST, which is Indian, Irish and Israeli, leaves the day without a time.
 _ZONES: dict[str, float] = {
@@ -164,10 +185,10 @@ def _month(name: str) -> int:
     """``05``, ``May``, ``Sept``, ``mayo`` -> a number; raises ValueError for any other word."""
     if name.isdigit():
         return int(name)
-    for number, (english, *_) in enumerate(_MONTHS, start=1):
-        if english.startswith(name.lower()):
+    for number, month in enumerate(_MONTHS, start=1):
+        if month.startswith(name.lower()):
             return number
-    if foreign := _NUMBERS.get(name.casefold()):
+    if foreign := _FOREIGN_MONTHS.get(name.casefold()):
         return foreign
     raise ValueError(f"{name!r} is not a month")
 
