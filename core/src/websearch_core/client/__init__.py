@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, 
 from contextlib import aclosing, closing, suppress
 from functools import cached_property, partial
 from inspect import Parameter, Signature
-from math import ceil, inf
+from math import inf
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from .. import events
@@ -32,6 +32,17 @@ if TYPE_CHECKING:
     from ..reading import ReadOptions
     from ..settings import Settings
     from ._calls import Calls
+
+    class _HowToRead(ReadOptions, total=False):
+        concurrency: int
+        give_up_after: int | None
+
+    class _HowToSearch(SearchOptions, total=False):
+        concurrency: int
+        read_top: int
+        passage_length: int
+        unsupported: Unsupported | None
+
 
 __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preload"]
 
@@ -250,62 +261,31 @@ class WebSearch:
         return await self.arun(self._calls.search(asked, read_top, passage_length))
 
     def search_many(
-        self,
-        queries: Iterable[str | SearchQuery],
-        *,
-        concurrency: int = 32,
-        read_top: int = 0,
-        passage_length: int = PASSAGE_LENGTH,
-        timeout: float | None = None,
-        unsupported: Unsupported | None = None,
-        **options: Unpack[SearchOptions],
+        self, queries: Iterable[str | SearchQuery], *, timeout: float | None = None, **how: Unpack[_HowToSearch]
     ) -> list[SearchResponse | WebSearchError]:
-        """Return what `iter_search` yields, as a list in the order of *queries*, each as `search` does.
+        """Return what `iter_search` yields, as a list in the order of *queries*.
 
         The time of each begins when its request is sent: what a limit of the service makes it wait is time of the list.
 
         Args:
             queries: The words to look for, or `SearchQuery` objects; what is listed twice is sent once.
-            concurrency: Maximum number of searches at a time; the limits of the service hold as well.
-            read_top: How many of the first results of each to read, as in `search`.
-            passage_length: Maximum characters of each ``content``, as in `search`.
             timeout: Seconds for all together; by default, only each has a timeout. What is not answered by then is
                 `TimedOut`, or `RateLimited` if it was not sent.
-            unsupported: What to do about options that the provider does not support, as in `search`.
-            options: The fields of `SearchQuery`, for each query that is text.
-
-        Returns:
-            For each query, in order, the response or its error.
+            how: The other arguments of `iter_search`.
 
         Raises:
             InvalidOption: An option is invalid, or *queries* is one query instead of a list.
         """
-        from ._stream import iterate
-
-        given, how = check_queries(queries), (read_top, passage_length, concurrency)
-        prepare = self._prepare_queries(options, unsupported)
-        answers = iterate(self, given, lambda: self._calls.stream_searches(prepare, *how))
+        answers = self.iter_search(queries, in_order=True, **how)
         with time_limit(inf if timeout is None else timeout), closing(answers):
             return [answer for _, answer in answers]
 
     async def asearch_many(
-        self,
-        queries: Iterable[str | SearchQuery],
-        *,
-        concurrency: int = 32,
-        read_top: int = 0,
-        passage_length: int = PASSAGE_LENGTH,
-        timeout: float | None = None,
-        unsupported: Unsupported | None = None,
-        **options: Unpack[SearchOptions],
+        self, queries: Iterable[str | SearchQuery], *, timeout: float | None = None, **how: Unpack[_HowToSearch]
     ) -> list[SearchResponse | WebSearchError]:
         """Do the same as `search_many` on the running event loop."""
         await self._load()
-        from ._stream import aiterate
-
-        given, how = check_queries(queries), (read_top, passage_length, concurrency)
-        prepare = self._prepare_queries(options, unsupported)
-        answers = aiterate(self, given, lambda: self._calls.stream_searches(prepare, *how))
+        answers = self.aiter_search(queries, in_order=True, **how)
         with time_limit(inf if timeout is None else timeout):
             async with aclosing(answers):
                 return [answer async for _, answer in answers]
@@ -318,6 +298,7 @@ class WebSearch:
         in_order: bool = False,
         read_top: int = 0,
         passage_length: int = PASSAGE_LENGTH,
+        unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> Generator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
         """Search for any number of queries, and yield each with its response or error, as `iter_read` does for pages.
@@ -328,6 +309,7 @@ class WebSearch:
             in_order: Yield the responses in the order of *queries*.
             read_top: How many of the first results of each to read, as in `search`.
             passage_length: Maximum characters of each ``content``, as in `search`.
+            unsupported: What to do about options that the provider does not support, as in `search`.
             options: The fields of `SearchQuery`, for each query that is text.
 
         Raises:
@@ -336,7 +318,8 @@ class WebSearch:
         from ._stream import iterate
 
         given, how = check_queries(queries), (read_top, passage_length, concurrency, in_order)
-        return iterate(self, given, lambda: self._calls.stream_searches(self._prepare_queries(options), *how))
+        prepare = partial(self._prepare_queries, options, unsupported)
+        return iterate(self, given, lambda: self._calls.stream_searches(prepare(), *how))
 
     def aiter_search(
         self,
@@ -346,13 +329,15 @@ class WebSearch:
         in_order: bool = False,
         read_top: int = 0,
         passage_length: int = PASSAGE_LENGTH,
+        unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> AsyncGenerator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
         """Do the same as `iter_search` on the running event loop; *queries* may be an async iterable."""
         from ._stream import aiterate
 
         given, how = check_queries(queries, AsyncIterable), (read_top, passage_length, concurrency, in_order)
-        return aiterate(self, given, lambda: self._calls.stream_searches(self._prepare_queries(options), *how))
+        prepare = partial(self._prepare_queries, options, unsupported)
+        return aiterate(self, given, lambda: self._calls.stream_searches(prepare(), *how))
 
     def read(self, url: str, **part: Unpack[ReadOptions]) -> Page:
         """Read a page, or a part of it.
@@ -386,13 +371,7 @@ class WebSearch:
         return await self.arun(self._calls.read(url, part))
 
     def read_many(
-        self,
-        urls: Iterable[str],
-        *,
-        concurrency: int = 32,
-        give_up_after: int | None = 3,
-        timeout: float | None = None,
-        **part: Unpack[ReadOptions],
+        self, urls: Iterable[str], *, timeout: float | None = None, **how: Unpack[_HowToRead]
     ) -> list[Page | WebSearchError]:
         """Return what `iter_read` yields, as a list in the order of *urls*.
 
@@ -400,39 +379,24 @@ class WebSearch:
 
         Args:
             urls: Absolute http(s) URLs; one that is listed twice is read once.
-            concurrency: Maximum number of pages at a time, as for `iter_read`.
-            give_up_after: When to give up a host, as for `iter_read`.
-            timeout: Seconds for all pages together; by default the timeout for reading a page for every four pages,
-                rounded up. A page that is not read by then is replaced by `TimedOut`.
-            part: Which part of each page to return, as for `read`.
-
-        Returns:
-            For each URL, in order, the page or its error.
+            timeout: Seconds for all pages together; by default, only each has a timeout. A page that is not read by
+                then is replaced by `TimedOut`.
+            how: The other arguments of `iter_read`: ``concurrency``, ``give_up_after``, and the part of each page.
 
         Raises:
             InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
         """
-        given = list(check_urls(urls))
-        pages = self.iter_read(given, concurrency=concurrency, in_order=True, give_up_after=give_up_after, **part)
-        usual = self.settings.timeout.read * ceil(len(given) / 4)
-        with time_limit(usual if timeout is None else timeout), closing(pages):
+        pages = self.iter_read(urls, in_order=True, **how)
+        with time_limit(inf if timeout is None else timeout), closing(pages):
             return [page for _, page in pages]
 
     async def aread_many(
-        self,
-        urls: Iterable[str],
-        *,
-        concurrency: int = 32,
-        give_up_after: int | None = 3,
-        timeout: float | None = None,
-        **part: Unpack[ReadOptions],
+        self, urls: Iterable[str], *, timeout: float | None = None, **how: Unpack[_HowToRead]
     ) -> list[Page | WebSearchError]:
         """Do the same as `read_many` on the running event loop."""
         await self._load()
-        given = list(check_urls(urls))
-        pages = self.aiter_read(given, concurrency=concurrency, in_order=True, give_up_after=give_up_after, **part)
-        usual = self.settings.timeout.read * ceil(len(given) / 4)
-        with time_limit(usual if timeout is None else timeout):
+        pages = self.aiter_read(urls, in_order=True, **how)
+        with time_limit(inf if timeout is None else timeout):
             async with aclosing(pages):
                 return [page async for _, page in pages]
 
@@ -596,7 +560,7 @@ class WebSearch:
         return Calls(self.settings, self.provider, self.reader, self._page_reader)
 
     def _prepare_queries(
-        self, options: SearchOptions, unsupported: Unsupported | None = None
+        self, options: SearchOptions, unsupported: Unsupported | None
     ) -> Callable[[Any], SearchQuery | WebSearchError]:
         """Return what makes a query of each item of a list, or says what is wrong with it."""
         usual = self.settings.search_options
