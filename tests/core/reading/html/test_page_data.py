@@ -258,6 +258,41 @@ def test_a_question_has_its_answers():
     assert "Question: Brass lamp: how to clean it?; 3 stated answers" in render_page(page)
 
 
+def test_microdata_states_events_and_questions_too():
+    event = (
+        '<div itemscope itemtype="https://schema.org/MusicEvent"><b itemprop="name">Night of the lamps</b>'
+        '<time itemprop="startDate" datetime="2026-05-04T19:00">4 May</time>'
+        '<p itemprop="location" itemscope itemtype="https://schema.org/Place"><i itemprop="name">The Pier</i></p></div>'
+    )
+    question = (
+        '<div itemscope itemtype="https://schema.org/QAPage"><div itemprop="mainEntity" itemscope '
+        'itemtype="https://schema.org/Question"><b itemprop="name">How to clean a lamp?</b>{}</div></div>'
+    ).format(
+        "".join(
+            f'<div itemprop="{kind}" itemscope itemtype="https://schema.org/Answer"><p itemprop="text">{text}</p></div>'
+            for kind, text in (("suggestedAnswer", "With sand."), ("acceptedAnswer", "With vinegar."))
+        )
+    )
+
+    assert facts(read(body=event), "kind", "name", "start", "place") == (
+        "event", "Night of the lamps", "2026-05-04T19:00", "The Pier",
+    )  # fmt: skip
+    assert facts(read(body=question), "kind", "name", "answers") == (
+        "question", "How to clean a lamp?", ("With vinegar.", "With sand."),
+    )  # fmt: skip
+    assert read(body=event.replace("startDate", "doorTime")).data is None  # some pages call themselves an event
+
+
+def test_a_list_in_microdata_has_links_and_is_not_beside_what_a_page_is_about():
+    thing = '<li itemprop="itemListElement" itemscope itemtype="https://schema.org/ListItem">{}<b itemprop="name">Lamp</b></li>'
+    listed = '<ul itemscope itemtype="https://schema.org/ItemList">{}</ul>'
+    linked = listed.format(thing.format('<a itemprop="url" href="/1">See</a>') * 2)
+
+    assert read(body=linked).data.items == (Item(name="Lamp", url="https://shop.example/1"),) * 2
+    assert read(body=listed.format(thing.format("") * 2)).data is None
+    assert read({"@type": "Article", "headline": "Brass lamp"}, linked).data.items == ()
+
+
 def test_everything_else_is_raw_without_addresses():
     data = {
         "@type": "Recipe",

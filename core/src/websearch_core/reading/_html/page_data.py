@@ -63,25 +63,27 @@ def read_data(facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str)
     """
     linked = facts.linked
     raw = tuple(_bound_things(facts))
-    about = facts.about
-    if {"Question", "QAPage"} & types(about) and (asked := _read_question(linked, about)):
-        return asked.model_copy(update={"raw": raw}), []
+    abouts = facts.about, JsonLd(facts.marked).main(base)
+    asked = (_read_question(linked, one) for one in abouts if {"Question", "QAPage"} & types(one))
+    if question := next(filter(None, asked), None):
+        return question.model_copy(update={"raw": raw}), []
     found = _find_products(facts)
     products = [one for one in found if read_offer(linked, one).prices] or [one for one in found if "offers" in one]
-    event = next((thing for thing in (about, *linked.things) if _is_event(thing)), None)
-    if not products and event is None and kind in _NO_GRIDS and next(_lists(facts), None) is None:
+    things = products or list(filter(_is_event, abouts))[:1]
+    lists = list(_lists(linked, [] if kind in _NO_GRIDS else facts.marked))
+    if not (things or lists) and kind in _NO_GRIDS:
         return PageData(raw=raw) if raw else None, []
     elements = Elements(blocks)
     prices = find_prices(elements)
-    if products or (event is not None and event is about):
-        data, notes = _read_thing(facts, products or [event or {}], elements, prices)
+    if things:
+        data, notes = _read_thing(facts, things, elements, prices)
         return data.model_copy(update={"raw": raw}), notes
     grid = find_items(elements, prices, base) if kind not in _NO_GRIDS else []
     is_grid = len(grid) >= _MANY or (grid and kind == "collection")
-    if items := grid if is_grid else list(_read_list(facts, prices, base)):
+    if items := grid if is_grid else list(_read_list(linked, lists, prices, base)):
         following = _find_next(facts, blocks, base)
         name = inert(facts.title, TITLE_LENGTH)
-        total = _count(facts, blocks, len(items))
+        total = _count(linked, lists, blocks, len(items))
         return PageData(kind="list", name=name, items=tuple(items), count=total, next_url=following, raw=raw), []
     return PageData(raw=raw) if raw else None, []
 
@@ -182,7 +184,7 @@ def _read_thing(
 
 
 def _is_event(thing: Thing) -> bool:
-    return any(kind.endswith("Event") or kind == "Festival" for kind in types(thing))
+    return "startDate" in thing and any(kind.endswith("Event") or kind == "Festival" for kind in types(thing))
 
 
 def _read_rating(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
@@ -253,17 +255,18 @@ def _numbers(written: str) -> Iterator[Decimal]:
     return filter(None, map(parse_number, NUMBER.findall(written)))
 
 
-def _lists(facts: Metadata) -> Iterator[Thing]:
-    for thing in facts.linked.things[:_MAX_OFFERS]:
-        for one in (thing, *facts.linked.values(thing, "mainEntity", "itemListElement")[:1]):
+def _lists(data: JsonLd, marked: Sequence[Thing]) -> Iterator[Thing]:
+    links = {"url", "item"}  # lists of names alone, in microdata, are the contents of a page
+    linked = (thing for thing in marked if any(links & {*one} for one in thing.get("itemListElement", ())))
+    for thing in islice(chain(data.things, linked), _MAX_OFFERS):
+        for one in (thing, *data.values(thing, "mainEntity", "itemListElement")[:1]):
             if isinstance(one, dict) and {"ItemList", "OfferCatalog"} & types(one):
                 yield one
 
 
-def _read_list(facts: Metadata, prices: Sequence[Price], base: str) -> Iterator[Item]:
+def _read_list(data: JsonLd, lists: Sequence[Thing], prices: Sequence[Price], base: str) -> Iterator[Item]:
     """Yield the items of the longest list in the data."""
-    data = facts.linked
-    longest = max((data.values(thing, "itemListElement") for thing in _lists(facts)), key=len, default=[])
+    longest = max((data.values(thing, "itemListElement") for thing in lists), key=len, default=[])
     shown = {number for price in prices for number in _numbers(price.text)}
     for element in longest[:MAX_ITEMS]:
         if not isinstance(element, dict):
@@ -278,9 +281,9 @@ def _read_list(facts: Metadata, prices: Sequence[Price], base: str) -> Iterator[
             yield Item(name=name, price=written, url=absolute(place, base))
 
 
-def _count(facts: Metadata, blocks: TextBlocks, least: int) -> int | None:
+def _count(data: JsonLd, lists: Sequence[Thing], blocks: TextBlocks, least: int) -> int | None:
     """Return how many things a list has on all of its pages."""
-    stated = [_amount(facts.linked.text(thing, "numberOfItems")) for thing in _lists(facts)]
+    stated = [_amount(data.text(thing, "numberOfItems")) for thing in lists]
     said = (_COUNT.search(one) for one in blocks.block_texts if len(one) <= _COUNTING)
     counts = [int(re.sub(r"\D", "", found[1])) for found in said if found]
     return next((number for number in (*counts, *(int(one) for one in stated if one)) if number >= least), None)
