@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..._text.bm25 import Question, score_counts
-from ..._text.money import AMOUNT
+from ..._text.money import has_amount
 from ..._text.terms import fold, list_terms, query_terms
 from ...models import Page
 from .compose import Composer, quote
@@ -39,13 +39,13 @@ _ASKING: Any = json.loads(files(__package__ or "").joinpath("asking.json").read_
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEAM = re.compile(r"[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{2})(?=[a-z]))")  # is in all of the following; quicker
 _GLUED = re.compile(r"(?<![^\W_])(?:[a-z]+|[A-Z](?:[A-Z]+(?=[A-Z][a-z])|[a-z]+))[A-Z][^\W_]+")
-_STATING = {
-    "money": AMOUNT,
+_STATING: dict[str, Callable[[str], object]] = {
+    "money": has_amount,
     "time": re.compile(
         r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}(?::\d{2}|[./]\d{1,2}[./]\d{2})"
         r"|\d{1,2}(?:st|nd|rd|th|\.|º)? [^\W\d_]{3}|[^\W\d_]{3,12}\.? \d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
-    ),
-    "number": re.compile(r"\d"),
+    ).search,
+    "number": re.compile(r"\d").search,
 }
 
 
@@ -188,7 +188,7 @@ def words_asking(query: str) -> frozenset[str]:
 
 def kinds_stated(text: str, kinds: list[str]) -> list[str]:
     """Return those of *kinds* that *text* states."""
-    return [kind for kind in kinds if _STATING[kind].search(text)]
+    return [kind for kind in kinds if _STATING[kind](text)]
 
 
 @cache

@@ -197,7 +197,7 @@ def _link(data: JsonLd, item: Any) -> str:
 def read_item(data: JsonLd, item: Thing) -> tuple[Thing, str, str]:
     """Return the thing in an item of a list, or the item itself, with its name and where it is; both may be empty."""
     inner = next((one for one in data.values(item, "item") if isinstance(one, dict)), item)
-    places = (one.get(key) for one in (inner, item) for key in ("url", "@id", "item"))
+    places = (place for one in (inner, item) for key in ("url", "@id", "item") for place in data.values(one, key))
     name = data.text(inner, "name", "headline") or data.text(item, "name")
     return inner, name, next((place for place in places if isinstance(place, str)), "")
 
