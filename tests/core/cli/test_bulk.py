@@ -45,16 +45,19 @@ def sea():
             server.asked.append(self.path)
             time.sleep(server.seconds)
             text = f"<title>Page {self.path}</title><main><p>{server.texts.get(self.path, TEXT)}</p></main>".encode()
+            if is_list := self.path.endswith(".xml"):
+                text = server.texts.get(self.path, "").encode()
             tag = f'"{crc32(text)}"'
-            if self.headers["If-None-Match"] == tag and not server.statuses:
+            status = server.statuses.get(self.path) or server.statuses.get("*")
+            if self.headers["If-None-Match"] == tag and not status:
                 server.unchanged.append(self.path)
                 self.send_response(304)
                 self.send_header("ETag", tag)
                 self.end_headers()
                 return
-            gone = 404 if self.path.startswith("/gone") else 200
-            self.send_response(server.statuses.get(self.path) or server.statuses.get("*") or gone)
-            self.send_header("Content-Type", "text/html")
+            self.send_response(status or (404 if self.path.startswith("/gone") else 200))
+            self.send_header("Location", "/a")  # of a redirect
+            self.send_header("Content-Type", "application/xml" if is_list else "text/html")
             self.send_header("ETag", tag)
             self.send_header("Cache-Control", "no-cache")
             self.send_header("Content-Length", str(len(text)))
@@ -104,9 +107,64 @@ def test_each_line_gets_a_row_and_the_exit_code_tells_of_the_first_error(websear
     assert sorted(sea.asked) == sorted([f"/{n}" for n in range(20)] + ["/gone/1"])
 
     again = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
-    assert again.exit_code == 0
+    assert again.exit_code == 1  # as before: one of the rows is an error
     assert "22 there already" in again.stderr
     assert len(sea.asked) == 21
+
+
+def test_the_exit_code_is_that_of_the_first_error_in_the_output(websearch, sea, home):
+    (home / "urls.txt").write_text(f"nonsense\n{sea.url}/1\n")
+    assert websearch("read", "-i", "urls.txt", "-o", "pages.jsonl").exit_code == 3
+    (home / "urls.txt").write_text(f"nonsense\n{sea.url}/1\n{sea.url}/gone/1\n")
+
+    assert [websearch("read", "-i", "urls.txt", "-o", "pages.jsonl").exit_code for _ in range(2)] == [3, 3]
+
+
+def test_what_cannot_be_a_list_is_answered_before_anything_is_written(websearch, sea, home):
+    (home / "urls.txt").write_text(f"{sea.url}/1")
+    for words, answer in (
+        (["urls.txt"], "did you mean --input urls.txt?"),
+        (["-"], "did you mean --input -?"),
+        (["-i", "nope.txt"], "there is no file 'nope.txt'"),
+        (["-i", "."], "there is no file '.'"),
+        (["-i", "urls.txt", "--reader", "nobody"], "unknown provider 'nobody'"),
+    ):
+        done = websearch("read", *words, "-o", "pages.jsonl")
+        assert done.exit_code == 2, words
+        assert answer in " ".join(done.stderr.split()), words
+    assert not (home / "pages.jsonl").exists()
+    assert sea.asked == []
+
+
+def test_a_length_of_zero_is_not_the_whole_page(websearch, sea, home):
+    (home / "urls.txt").write_text(f"{sea.url}/1")
+    done = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl", "--max-length", 0)
+
+    assert done.exit_code == 2
+    assert "max_length: must be at least 1" in done.stderr
+    assert sea.asked == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_list_may_be_a_named_pipe(websearch, sea, home):
+    os.mkfifo(home / "urls")
+    writer = threading.Thread(target=(home / "urls").write_text, args=(f"{sea.url}/1\n{sea.url}/2\n",), daemon=True)
+    writer.start()
+    websearch("read", "-i", "urls", "-o", "pages.jsonl")
+
+    assert sorted(row["url"] for row in rows_of(home / "pages.jsonl")) == [f"{sea.url}/1", f"{sea.url}/2"]
+
+
+@pytest.mark.parametrize("place", ["-", "urls.txt"])
+def test_a_refresh_with_an_empty_list_leaves_the_output_alone(websearch, sea, home, place):
+    websearch("read", f"{sea.url}/1", "-o", "pages.jsonl")
+    before = (home / "pages.jsonl").read_bytes()
+    (home / "urls.txt").write_text("# none\n")
+    done = websearch("read", "-i", place, "-o", "pages.jsonl", "--refresh", input="")
+
+    assert done.exit_code == 2
+    assert "the list is empty" in done.stderr
+    assert (home / "pages.jsonl").read_bytes() == before
 
 
 def test_a_list_may_come_from_a_pipe_and_go_to_one(websearch, sea):
@@ -265,6 +323,26 @@ def test_a_refresh_keeps_what_cannot_be_read_for_now_and_an_index_keeps_it_too(w
     assert [row["changed"] for row in rows_of(path) if row["error"]] == [None]
 
 
+@pytest.mark.usefixtures("no_retry")
+def test_what_failed_for_now_is_asked_for_again_if_wanted(websearch, sea, home):
+    urls = [f"{sea.url}/gone/1", *(f"{sea.url}/{n}" for n in range(3))]
+    (home / "urls.txt").write_text("\n".join(urls))
+    read = ["read", "-i", "urls.txt", "-o", "pages.jsonl"]
+    sea.statuses["/1"] = 503
+    websearch(*read)
+    sea.statuses.clear()
+    asked = len(sea.asked)
+    assert "4 there already" in websearch(*read).stderr
+    done = websearch(*read, "--retry-failed")
+
+    assert done.exit_code == 1  # one is gone for good
+    assert sea.asked[asked:] == ["/1"]
+    assert "3 there already, 1 new" in done.stderr
+    rows = rows_of(home / "pages.jsonl")
+    assert sorted(row["url"] for row in rows) == sorted(urls)
+    assert [row["error"]["code"] for row in rows if row["error"]] == ["page_not_found"]
+
+
 def test_a_refresh_with_other_options_reads_pages_again(websearch, sea, home):
     (home / "urls.txt").write_text(f"{sea.url}/1")
     websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
@@ -272,14 +350,6 @@ def test_a_refresh_with_other_options_reads_pages_again(websearch, sea, home):
 
     assert sea.unchanged == []
     assert rows_of(home / "pages.jsonl")[0]["truncated"] is True
-
-
-def test_a_wrong_argument_leaves_no_output_behind(websearch, home):
-    (home / "urls.txt").write_text("https://sea.example/")
-    done = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl", "--reader", "nobody")
-
-    assert "unknown provider 'nobody'" in done.stderr
-    assert not (home / "pages.jsonl").exists()
 
 
 @pytest.mark.parametrize("edited", [5, {}, {"a": 1}])
@@ -316,6 +386,131 @@ def test_either_arguments_or_a_list_is_needed(websearch, command, words):
 
     assert done.exit_code == 2
     assert "--input" in done.stderr
+
+
+def links_to(*paths):
+    return f"{TEXT} of {paths}" + "".join(f' <a href="{path}">{path}</a>' for path in paths)
+
+
+@pytest.fixture
+def site(sea):
+    """Four pages: the start, one with a link to the last, and one to which another address redirects."""
+    sea.texts |= {"/": links_to("/a", "/b", "/z"), "/a": f"a: {TEXT}", "/b": links_to("/c"), "/c": f"c: {TEXT}"}
+    sea.texts |= {"/robots.txt": "", "/llms.txt": "", "/sitemap.xml": "<urlset></urlset>"}
+    sea.statuses["/z"] = 301
+    return sea
+
+
+def row_paths(site, path):
+    """Return the path of each row with its error, or else with what changed."""
+    rows = rows_of(path)
+    assert len({row["url"] for row in rows}) == len(rows)
+    return {row["url"].removeprefix(site.url): row["error"]["code"] if row["error"] else row["changed"] for row in rows}
+
+
+ALL = dict.fromkeys(["/", "/a", "/b", "/c"], "new")
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize("output", ["pages.jsonl", "pages/"])
+def test_a_second_crawl_repeats_no_row_and_says_how_many_there_are(websearch, site, home, output):
+    path = home / output / "index.jsonl" if output.endswith("/") else home / output
+    first = websearch("crawl", f"{site.url}/", "-o", output)
+    before, asked = path.read_bytes(), len(site.asked)
+    second = websearch("crawl", f"{site.url}/", "-o", output)
+
+    assert [first.exit_code, second.exit_code] == [0, 0]
+    assert row_paths(site, path) == ALL
+    assert "4 rows after" in second.stderr
+    assert "4 there already" in second.stderr
+    assert path.read_bytes() == before
+    assert "/b" not in site.asked[asked:]
+    for file in home.glob("pages/*.md"):
+        file.unlink()
+    assert websearch("crawl", f"{site.url}/", "-o", output).exit_code == 0
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize("output", ["pages.jsonl", "pages/"])
+def test_a_refresh_of_a_crawl_asks_what_has_changed_and_follows_what_has_not(websearch, site, home, output):
+    path = home / output / "index.jsonl" if output.endswith("/") else home / output
+    crawl = ["crawl", f"{site.url}/", "-o", output]
+    websearch(*crawl)
+    site.texts["/a"] = "Red algae of the southern seas grow on sand. " * 10
+    site.unchanged.clear()
+    done = websearch(*crawl, "--refresh")
+
+    assert done.exit_code == 0
+    assert "3 same, 1 changed" in done.stderr
+    assert row_paths(site, path) == {"/": "same", "/a": "changed", "/b": "same", "/c": "same"}
+    assert sorted(site.unchanged) == ["/", "/b", "/c"]  # the last was found by a link of one that has not changed
+
+    site.texts["/b"] = "No links any more. " * 20
+    websearch(*crawl, "--refresh")
+    assert row_paths(site, path) == {"/": "same", "/a": "same", "/b": "changed"}
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize("failing", ["/", "/b", "/robots.txt", "/sitemap.xml"])
+def test_a_refresh_of_a_crawl_keeps_what_it_cannot_reach_for_now(websearch, site, home, failing):
+    if failing == "/sitemap.xml":  # has what nothing else leads to
+        site.texts["/sitemap.xml"], site.texts["/b"] = f"<urlset><url><loc>{site.url}/c</loc></url></urlset>", "b"
+    crawl = ["crawl", f"{site.url}/", "-o", "pages.jsonl"]
+    websearch(*crawl)
+    before = {row["url"]: row["hash"] for row in rows_of(home / "pages.jsonl")}
+    site.statuses[failing] = 503
+    done = websearch(*crawl, "--refresh")
+
+    assert done.exit_code == 1
+    assert "kept (unavailable)" in done.stderr
+    assert row_paths(site, home / "pages.jsonl") == dict.fromkeys(ALL, "same")
+    assert {row["url"]: row["hash"] for row in rows_of(home / "pages.jsonl")} == before
+    websearch(*crawl)  # without asking again, they stay as they are
+    assert {row["url"]: row["hash"] for row in rows_of(home / "pages.jsonl")} == before
+    del site.statuses[failing]
+    assert websearch(*crawl, "--refresh").exit_code == 0
+    assert not [row for row in rows_of(home / "pages.jsonl") if "refresh_error" in row]
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize(
+    ("failing", "first"),
+    [
+        ("/robots.txt", {"/": "unavailable"}),
+        ("/", {"/": "unavailable"}),
+        ("/b", {"/": "new", "/a": "new", "/b": "unavailable"}),
+    ],
+)
+def test_what_failed_for_now_is_tried_again_by_the_next_crawl(websearch, site, home, failing, first):
+    crawl = ["crawl", f"{site.url}/", "-o", "pages.jsonl"]
+    site.statuses[failing] = 503
+    failed = websearch(*crawl)
+    assert failed.exit_code == 1
+    assert row_paths(site, home / "pages.jsonl") == first
+
+    del site.statuses[failing]
+    assert websearch(*crawl).exit_code == 0
+    assert row_paths(site, home / "pages.jsonl") == ALL
+
+    site.statuses["/"] = 503  # the start has its row, but leads nowhere
+    assert websearch(*crawl).exit_code == 1
+
+
+@pytest.mark.usefixtures("no_retry")
+@pytest.mark.parametrize("words", [["-o", "pages.jsonl"], ["--list"]])
+def test_a_sitemap_that_fails_for_now_is_said(websearch, site, home, caplog, words):
+    assert websearch("crawl", f"{site.url}/", "--list").exit_code == 0
+    site.statuses |= {"/sitemap.xml": 404, "/llms.txt": 404}
+    assert websearch("crawl", f"{site.url}/", *words).exit_code == 0
+    assert caplog.messages == []
+    site.statuses["/sitemap.xml"] = 503
+    done = websearch("crawl", f"{site.url}/", *words)
+
+    assert done.exit_code == 1
+    (said,) = caplog.messages
+    assert said.startswith("pages may be missing: ")
+    assert "/sitemap.xml" in said
+    assert not done.stdout or f"{site.url}/b" in done.stdout
 
 
 class Service:

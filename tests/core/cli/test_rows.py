@@ -8,7 +8,7 @@ import pytest
 
 from websearch_core import Page, SearchResponse, SearchResult
 from websearch_core._cli.rows import Rows
-from websearch_core.errors import ConfigurationError, TimedOut
+from websearch_core.errors import ConfigurationError, PageNotFound, TimedOut
 
 SEA = "https://sea.example/kelp"
 
@@ -61,6 +61,64 @@ def test_a_half_written_last_line_is_cut_off(tmp_path, cut):
         rows.add("https://sea.example/2", page_of(content="Ж" * 200))
 
     assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("broken", ['", "cont', '", "content": "Bro\0\0\0\0wn."}'])
+def test_a_broken_row_is_left_out_and_asked_for_again(tmp_path, broken):
+    path = tmp_path / "pages.jsonl"
+    urls = [f"https://sea.example/{n}" for n in range(3)]
+    with Rows(str(path)) as rows:
+        for url in urls:
+            rows.add(url, page_of())
+    first, _, last = whole = path.read_text().splitlines(keepends=True)
+    path.write_text(f'{first}{{"url": "{urls[1]}{broken}\n{last}')
+    path.chmod(0o640)
+    with Rows(str(path)) as rows:
+        assert [rows.skip(url) for url in urls] == [True, False, True]
+        assert rows.find(urls[2])["url"] == urls[2]
+        rows.add(urls[1], page_of())
+
+    assert sorted(path.read_text().splitlines(keepends=True)) == sorted(whole)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [file.name for file in tmp_path.iterdir()] == ["pages.jsonl"]
+
+
+@pytest.mark.parametrize("half", ["", '{"url": "https://sea.example/2", "co'])
+def test_a_tail_of_zeros_that_a_power_cut_left_is_cut_off(tmp_path, half):
+    path = tmp_path / "pages.jsonl"
+    with Rows(str(path)) as rows:
+        rows.add(SEA, page_of())
+    whole = path.read_bytes()
+    path.write_bytes(whole + half.encode() + bytes(5000))
+    with Rows(str(path)) as rows:
+        assert rows.skip(SEA)
+
+    assert path.read_bytes() == whole
+
+
+def test_rows_that_windows_has_ended_are_whole(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    with Rows(str(path)) as rows:
+        rows.add(SEA, page_of())
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    with Rows(str(path)) as rows:
+        assert rows.skip(SEA)
+
+
+def test_rows_that_may_succeed_now_are_left_out_if_wanted(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    answers = {"1": page_of(), "2": TimedOut("no answer"), "3": PageNotFound("gone"), "4": page_of()}
+    with Rows(str(path)) as rows:
+        for name, answer in answers.items():
+            rows.add(f"https://sea.example/{name}", answer)
+    with Rows(str(path)) as rows:
+        assert [*rows.errors] == [("timed_out", True), ("page_not_found", False)]
+        assert all(rows.skip(f"https://sea.example/{name}") for name in answers)
+    with Rows(str(path), retry=True) as rows:
+        assert [*rows.errors] == [("page_not_found", False)]
+        assert [rows.skip(f"https://sea.example/{name}") for name in answers] == [True, False, True, True]
+
+    assert [row["url"][-1] for row in lines_of(path)] == ["1", "3", "4"]
 
 
 TEXTS = [
@@ -140,6 +198,35 @@ def test_a_refresh_says_what_changed_and_replaces_the_output_at_its_end(tmp_path
 
     assert [row["changed"] for row in lines_of(path)] == ["same", "changed", "same", "new", "new"]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["pages.jsonl"]
+
+
+def test_a_refresh_keeps_a_link_and_who_may_read_the_output(tmp_path):
+    target, link = tmp_path / "data" / "real.jsonl", tmp_path / "pages.jsonl"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    with Rows(str(link)) as rows:
+        rows.add(SEA, page_of())
+    target.chmod(0o640)
+    with Rows(str(link), refresh=True) as rows:
+        assert (target.parent / "real.jsonl.part").stat().st_mode & 0o777 == 0o640
+        rows.add(SEA, page_of(content="Red algae."))
+
+    assert link.is_symlink()
+    assert lines_of(target)[0]["changed"] == "changed"
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_refresh_of_a_folder_removes_the_files_of_pages_that_have_none_now(tmp_path):
+    def refresh(**answers):
+        with Rows(f"{tmp_path}/", refresh=True) as rows:
+            for name, answer in answers.items():
+                rows.add(f"https://sea.example/{name}", answer)
+        return sorted(file.name.partition("-")[2][0] for file in tmp_path.glob("*.md") if file.name != "own.md")
+
+    (tmp_path / "own.md").write_text("my notes")
+    assert refresh(a=page_of(), b=page_of(), c=page_of(), d=page_of()) == ["a", "b", "c", "d"]
+    assert refresh(a=page_of(content="Red algae."), b=TimedOut("no answer"), c=PageNotFound("gone")) == ["a", "b"]
+    assert (tmp_path / "own.md").exists()
 
 
 def test_a_folder_has_a_file_for_each_page(tmp_path):

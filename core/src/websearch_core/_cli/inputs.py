@@ -1,6 +1,7 @@
 """Options of commands that take a list."""
 
 from __future__ import annotations
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ _OUTPUT = (
     "- for standard output"
 )
 Output = Annotated[str | None, declare("FILE", _OUTPUT, "--output -o")]
+Retry = Annotated[bool, typer.Option("--retry-failed", help="Ask again for rows whose error may be temporary")]
 Refresh = Annotated[bool, typer.Option("--refresh", help="Ask again for what the output has, and say what changed")]
 
 
@@ -23,4 +25,6 @@ def find_items(source: str | None, given: list[str] | None) -> str | list[str]:
         raise InvalidOption("Missing argument: give one, or a file that has one in each line with --input")
     if source and given:
         raise InvalidOption("--input: give arguments or a file that has them, not both")
+    if source and source != "-" and (not Path(source).exists() or Path(source).is_dir()):
+        raise InvalidOption(f"--input: there is no file {source!r}")
     return source or given or []

@@ -45,7 +45,8 @@ class _RevalidationProvider(ProviderWrapper[Revalidation]):
         try:
             page = yield from watch.watch(super().read(url))
         except NotModified:
-            return Page(url=url, content="Not modified.", status=UNCHANGED, fetched_at=now(), provider=self.name)
+            facts = {"status": UNCHANGED, "fetched_at": now(), "provider": self.name}
+            return (rows.old or rows).recall(url).model_copy(update=facts)
         rows.keep_validators(url, options, watch.validators)
         return page
 

@@ -16,12 +16,14 @@ from contextlib import aclosing, nullcontext, suppress
 from hashlib import blake2b
 from io import TextIOWrapper
 from pathlib import Path
+from shutil import copymode
 from time import monotonic
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import typer
 
+from .. import errors
 from .._runtime.threads import in_thread
 from .._text.escaping import escape_json, escape_line
 from .._text.quantity import quantity
@@ -39,8 +41,11 @@ from ..models import Page, SearchResponse
 from ..render import row_as_json
 from .output import exit_code, show_progress
 
+_ERROR = re.compile(', "(?:status": "error", "error|refresh_error)": (?={)')  # what stands before that of a row
+_STATUSES = {kind.code: exit_code(kind) for name in errors.__all__ if hasattr(kind := getattr(errors, name), "locate")}
 _FOR_ALL = (AuthenticationError, BudgetExceeded, ConfigurationError, QuotaExhausted)  # the other items fail, too
 _INDEX = "index.jsonl"  # in a folder: the rows, whose texts stand in files of their own
+_RECALLED = ("url", "final_url", "title", "content", "canonical_url", "links")  # what a crawl goes on with
 _FACTS = ("url", "title", "fetched_at", "hash")  # at the top of such a file
 
 
@@ -49,24 +54,30 @@ class Rows:
 
     The *output* is a file, a folder if it exists or ends with ``/``, or ``-`` for standard output; the field *key* of a
     row has the input. A *refresh* writes all rows again, beside the output, and replaces it at the end; ``old`` has the
-    rows of before. A file with other lines than such rows is a `ConfigurationError`.
+    rows of before. A file with other lines than such rows is a `ConfigurationError`. Rows that are broken are left out;
+    with *retry*, those with a temporary error, too.
     """
 
-    def __init__(self, output: str, key: str = "url", *, refresh: bool = False) -> None:
+    def __init__(self, output: str, key: str = "url", *, refresh: bool = False, retry: bool = False) -> None:
         self.key = key
         self.folder = Path(output) if output.endswith("/") or Path(output).is_dir() else None
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / _INDEX if self.folder else Path(output)
         self.old = Rows(output, key) if refresh and self.path.is_file() else None
-        self._part = self.path.with_name(f"{self.path.name}.part") if self.old else self.path
+        place = self.path.resolve()  # what a link leads to
+        self._part = place.with_name(f"{place.name}.part") if self.old else place
         self._file: BinaryIO = sys.stdout.buffer if output == "-" else self._part.open("ab+", buffering=0)
         self._is_kept = output != "-" and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
         self._validators: dict[str, dict[str, Any]] = {}  # of pages whose rows come next
         self._done: Counter[int] = Counter()  # how many rows each input has from earlier runs
         self._places: dict[int, int] = {}  # where the row of a page begins: numbers only, since there may be millions
+        self.counts: Counter[str] = Counter()  # of rows in this run: what became of them
+        self.errors: dict[tuple[str, bool], None] = {}  # the codes of those in rows, in order; whether temporary
         try:
-            self._end = self._scan() if self._is_kept else 0
+            self._end = self._scan(retry=retry) if self._is_kept else 0
+            if self.old:
+                copymode(self.path, self._part)
         except BaseException:
             self._file.close()
             raise
@@ -75,6 +86,7 @@ class Rows:
         """Return whether *item* has its row from an earlier run; if it is listed twice, it has two."""
         if is_done := self._done[_digest(item)] > 0:
             self._done[_digest(item)] -= 1
+            self.counts["there already"] += 1
         return is_done
 
     def find(self, item: str) -> dict[str, Any] | None:
@@ -86,6 +98,17 @@ class Rows:
             file.seek(place)
             row: dict[str, Any] = json.loads(file.readline())
         return row
+
+    def recall(self, url: str) -> Page:
+        """Return what the row of *url* says of its page, with its text."""
+        row = self.find(url) or {}
+        if self.folder and (file := self.folder / row.get("file", "")).is_file():
+            row["content"] = file.read_text("utf-8").partition("\n---\n\n")[2][:-1]
+        return Page(**{"url": url} | {name: row[name] for name in _RECALLED if row.get(name)})
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        with self._part.open("rb") as file:
+            yield from map(json.loads, file)
 
     def find_validators(self, url: str, options: str) -> Validators | None:
         """Return those of the old row of *url*, if it was read with the same *options*."""
@@ -125,6 +148,7 @@ class Rows:
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Write a row as it is."""
+        self._note(row.get("refresh_error") or row.get("error"))
         line = escape_json(json.dumps(row, ensure_ascii=False)).encode() + b"\n"
         while line:  # a disk that is full takes a part first; the next run cuts that off
             line = line[self._file.write(line) :]
@@ -143,8 +167,14 @@ class Rows:
             self._file.close()
         if self.old:
             self.old.__exit__(kind, error, None)
+            if kind is None and self.folder:
+                for name in {row.get("file", "") for row in self.old} - {"", *(row.get("file", "") for row in self)}:
+                    (self.folder / Path(name).name).unlink(missing_ok=True)
             if kind is None:
-                self._part.replace(self.path)
+                self._part.replace(self.path.resolve())
+
+    def _note(self, error: Mapping[str, Any] | None) -> None:
+        self.errors |= {(error.get("code", ""), bool(error.get("temporary"))): None} if error else {}
 
     def _write_text(self, folder: Path, row: Mapping[str, Any]) -> str:
         """Write the text of a page into a file, whole or not at all, and return its name."""
@@ -157,22 +187,35 @@ class Rows:
         part.replace(folder / name)
         return name
 
-    def _scan(self) -> int:
+    def _scan(self, *, retry: bool) -> int:
         """Learn what is there, and cut off a half-written last line; return where the file then ends."""
-        end, begin = 0, f'{{"{self.key}": '
+        end, begin, left_out, decode = 0, f'{{"{self.key}": ', set[int](), json.JSONDecoder().raw_decode
         with self._part.open("rb") as file:
             for number, line in enumerate(file, 1):
-                text, item = line.decode("utf-8", "replace"), None
+                text, item, found, error = line.decode("utf-8", "replace").rstrip("\0"), None, None, dict[str, Any]()
                 if text.startswith(begin) or begin.startswith(text):
                     if not text.endswith("\n"):
                         break
                     with suppress(ValueError, RecursionError):
-                        item = json.JSONDecoder().raw_decode(text, len(begin))[0]
+                        item, at = decode(text, len(begin))
+                        error = decode(text, found.end())[0] if (found := _ERROR.match(text, at)) else {}
                 if not isinstance(item, str):
                     raise ConfigurationError(f"{self.path}, line {number}: not a row of this command: name another")
+                is_broken = not text.rstrip().endswith("}") or "\0" in text
+                if is_broken or (retry and found and "status" in found[0] and error.get("temporary")):
+                    left_out.add(number)
+                    continue
+                self._note(error)
                 self._done[_digest(item)] += 1
                 self._places[_digest(identify(item))] = end
                 end += len(line)
+        if left_out:
+            rest = self._part.with_name(f"{self._part.name}.rest")
+            with self._part.open("rb") as file, rest.open("wb") as new:
+                copymode(self._part, rest)
+                new.writelines(line for number, line in enumerate(file, 1) if number not in left_out)
+            self._file.close()
+            self._file = rest.replace(self._part).open("ab+", buffering=0)
         self._file.truncate(end)
         return end
 
@@ -184,29 +227,27 @@ def _digest(text: str) -> int:
 def write_rows(ask: Callable[..., AsyncGenerator[tuple[Any, Any]]], items: str | Sequence[str], rows: Rows) -> None:
     """Write a row for each of *items*, the lines of a file (``-`` is standard input) or a list, as it is answered.
 
-    *ask* yields items with their answers. Exit with the code of the first error.
+    *ask* yields items with their answers. Exit with the code of the first error in the output.
     """
-    counts: Counter[str] = Counter()
-    began, code, lines = monotonic(), 0, _read_items(items)
-    total = None if items == "-" else sum(1 for _ in _read_items(items))
+    counts, began, lines = rows.counts, monotonic(), _read_items(items)
+    is_live = items == "-" or (isinstance(items, str) and not Path(items).is_file())  # a pipe, which is read once
+    total = None if is_live else sum(1 for _ in _read_items(items))
 
     async def pick() -> AsyncGenerator[str]:
-        while item := await in_thread(lambda: next(lines, "")) if items == "-" else next(lines, ""):
+        while item := await in_thread(lambda: next(lines, "")) if is_live else next(lines, ""):
             if rows.skip(item):
-                counts["there already"] += 1
-            elif same := rows.find(item):  # another spelling of it
+                continue
+            if same := rows.find(item):  # another spelling of it
                 rows.write({**same, rows.key: item})
                 report(same)
             else:
                 yield item
 
     async def write() -> None:
-        nonlocal code
         async with aclosing(ask(pick())) as answers:
             async for item, answer in answers:
                 if isinstance(answer, _FOR_ALL):
                     raise answer
-                code = code or (exit_code(type(answer)) if isinstance(answer, WebSearchError) else 0)
                 report(rows.add(item, answer))
 
     def report(row: dict[str, Any]) -> None:
@@ -225,11 +266,13 @@ def write_rows(ask: Callable[..., AsyncGenerator[tuple[Any, Any]]], items: str |
             raise InvalidOption("--output: this is the list itself, which would never end; name another file")
         try:
             asyncio.run(write())
+            if rows.old and not counts:
+                raise InvalidOption("--refresh: the list is empty, and would leave nothing of the output")
         finally:
             done = f"{quantity(counts.total(), 'row')} after {monotonic() - began:.1f} s"
             typer.echo(escape_line(": ".join(filter(None, [str(rows.path), done, describe()]))), err=True)
-    if code:
-        raise typer.Exit(code)
+    if rows.errors:
+        raise typer.Exit(_STATUSES.get(next(iter(rows.errors))[0], 1))
 
 
 def _read_items(items: str | Sequence[str]) -> Iterator[str]:

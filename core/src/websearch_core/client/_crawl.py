@@ -1,6 +1,7 @@
 """Crawl sites: what to read next, which needs no I/O, and the stream of pages that it feeds."""
 
 from __future__ import annotations
+import logging
 import re
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Answer: TypeAlias = Page | WebSearchError
 
+_log = logging.getLogger(__name__)
 _LONGEST = 300.0  # seconds for a service to map a site
 _OTHER_NAMES = MappingProxyType({"max_depth": "depth", "max_pages": "limit"})  # of options
 _MAX_LENGTH = 1_000  # characters of a URL
@@ -103,6 +105,7 @@ class Crawl:
         self._robots: list[Any] = [one for one in parts(self._reader) if hasattr(one, "files")]
         self.found: list[str] = []
         self.left = 0  # pages that were found, and are beyond the limit
+        self.failed = 0  # starts and lists with a temporary error, which may have led to more
         self._waiting: deque[tuple[_Area, str, int | None]] = deque()  # with the links from the start; None for lists
         self._under_way: dict[str, tuple[_Area, int | None]] = {}
         self._seen: set[str] = set()
@@ -167,6 +170,9 @@ class Crawl:
     def _take_in(self, url: str, answer: Answer) -> Answer | None:
         area, depth = self._under_way.pop(url)
         if isinstance(answer, WebSearchError):
+            if not depth and getattr(answer, "temporary", False):
+                self.failed += 1
+                _log.warning("pages may be missing: %s", answer)
             return None if depth is None else answer
         there = _normalize(answer.final_url or url)
         if depth is not None:

@@ -4,24 +4,24 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import cache
 from typing import Annotated, Any
 
 import typer
 
 from ..._text.vocabulary import Scope
-from ...errors import InvalidOption
+from ...errors import InvalidOption, Unavailable
 from ..arguments import Internal, NoCache, Timeout, declare, open_web
 from ..completion import complete_reader
-from ..inputs import Output
+from ..inputs import Output, Refresh
 from ..output import print_line, report_errors
-
-_KNOWN = ("url", "final_url", "title", "content", "canonical_url", "links")  # of a page that was read before
 
 
 def crawl(
     *,
     starts: Annotated[list[str], typer.Argument(metavar="URL", help="Where to begin; several sites at once")],
     output: Output = None,
+    refresh: Refresh = False,
     only_urls: Annotated[bool, typer.Option("--list", help="Print URLs alone, and read no more than needed")] = False,
     limit: Annotated[int | None, declare("N", "Pages of each site; 200, or 5000 with --list")] = None,
     depth: Annotated[int | None, declare("N", "Links from the start; 10, or 1 with --list")] = None,
@@ -33,33 +33,36 @@ def crawl(
     no_cache: NoCache = False,
 ) -> None:
     """Read the pages of sites that robots.txt allows: a row for each."""
+    from ...client._crawl import Crawl
+    from ..revalidation import Revalidation
+    from ..rows import Rows, write_rows
+
     far: Any = {"limit": limit, "depth": depth, "scope": scope, "sitemaps": sitemaps}
-    arguments = {"reader": reader, "internal": internal, "timeout": timeout}
+    part: Any = {"max_length": sys.maxsize}
+    rows = cache(lambda: Rows(output or "-", refresh=refresh, retry=True))  # only when all arguments are right
+    arguments: Any = {"layers": [] if only_urls else [Revalidation(rows, part)], "reader": reader}
+    arguments |= {"internal": internal, "timeout": timeout}
     with report_errors("text"), open_web("Listing" if only_urls else "", {}, no_cache=no_cache, **arguments) as web:
-        if only_urls and output:
-            raise InvalidOption("--output: not with --list, which prints URLs: write > FILE")
+        if only_urls and (output or refresh):
+            raise InvalidOption("--output and --refresh: not with --list, which prints URLs: write > FILE")
         if only_urls:
-            for url in web.map(starts, **far):
+            crawl = Crawl(web, starts, far, only_urls=True)
+            for url in crawl.list_urls(crawl.rows()):
                 print_line(url)
-            return
-        from ...client._crawl import Crawl
-        from ...models import Page
-        from ..rows import Rows, write_rows
-
-        rows = Rows(output or "-")
-
-        def find_known(url: str) -> Page | None:
-            row = rows.find(url) if rows.skip(url) else None
-            return Page(**{name: row[name] for name in _KNOWN if row.get(name)}) if row else None
-
-        crawl = Crawl(web, starts, {**far, "max_length": sys.maxsize}, find_known=find_known)
+            raise typer.Exit(min(crawl.failed, 1))
+        crawl = Crawl(web, starts, far | part, find_known=lambda url: rows().recall(url) if rows().skip(url) else None)
 
         async def ask(_: object) -> AsyncGenerator[tuple[str, Any]]:
             async with aclosing(crawl.arows()) as pages:
                 async for url, page in pages:
-                    if not rows.skip(url):  # a start is read each time
+                    if not rows().skip(url):  # a start is read each time
                         yield url, page
+            rows().errors |= {("unavailable", True): None} if crawl.failed else {}
+            if any(is_temporary for _, is_temporary in rows().errors):
+                for row in rows().old or ():
+                    if row["status"] == "success" and not rows().find(row["url"]):
+                        yield row["url"], Unavailable("not asked for: what leads to it may have failed")
             if crawl.left:
                 typer.echo(f"{crawl.left} more pages were found: raise --limit", err=True)
 
-        write_rows(ask, "-", rows)
+        write_rows(ask, "-", rows())

@@ -15,7 +15,7 @@ from ..._text.vocabulary import Responses
 from ...errors import ConfigurationError, InvalidOption, WebSearchError
 from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, declare, open_web, parse_options
 from ..completion import complete_reader
-from ..inputs import Input, Output, Refresh, find_items
+from ..inputs import Input, Output, Refresh, Retry, find_items
 from ..output import print_pages, report_errors
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def read(
     source: Input = None,
     output: Output = None,
     refresh: Refresh = False,
+    retry: Retry = False,
     reader: Annotated[
         str | None,
         declare(
@@ -80,6 +81,8 @@ def read(
     with report_errors(form):
         items = find_items(source, places)
         targets = [] if source or output else [_find_target(place) for place in items]
+        if output and not source and (files := [one for one in items if one == "-" or Path(one).is_file()]):
+            raise InvalidOption(f"--output: a row is for a URL, not for a file; did you mean --input {files[0]}?")
         given = parse_options(option)
         if base_url and (not reader or "," in reader):
             raise ConfigurationError("--base-url: also name the one reader that it is for, with --reader")
@@ -94,8 +97,8 @@ def read(
             from ..revalidation import Revalidation
             from ..rows import Rows, write_rows
 
-            part["max_length"] = max_length or (None if max_tokens else sys.maxsize)
-            open_rows = cache(lambda: Rows(output or "-", refresh=refresh))  # only when all arguments are right
+            part["max_length"] = sys.maxsize if max_length is max_tokens is None else max_length
+            open_rows = cache(lambda: Rows(output or "-", refresh=refresh, retry=retry))  # if all arguments are right
             layers = [Revalidation(open_rows, part)]
             with open_web("", given, no_cache=no_cache, layers=layers, **arguments) as web:
                 write_rows(partial(web.aiter_read, **part), items, open_rows())

@@ -10,7 +10,7 @@ from ..._text.vocabulary import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
 from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, declare, open_web, parse_options
 from ..completion import complete_provider, complete_reader, complete_time_range
-from ..inputs import Input, Output, Refresh, find_items
+from ..inputs import Input, Output, Refresh, Retry, find_items
 from ..output import print_response, report_errors
 
 
@@ -20,6 +20,7 @@ def search(
     source: Input = None,
     output: Output = None,
     refresh: Refresh = False,
+    retry: Retry = False,
     provider: Annotated[
         str | None,
         declare(
@@ -85,7 +86,7 @@ def search(
                 from ..rows import Rows, write_rows
 
                 ask = partial(web.aiter_search, read_top=read_top, **options)
-                write_rows(ask, items, Rows(output or "-", "query", refresh=refresh))
+                write_rows(ask, items, Rows(output or "-", "query", refresh=refresh, retry=retry))
                 return
             response = web.search(items[0], read_top=read_top, **options)
         print_response(response, form)
