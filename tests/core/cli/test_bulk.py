@@ -395,7 +395,8 @@ def links_to(*paths):
 @pytest.fixture
 def site(sea):
     """Four pages: the start, one with a link to the last, and one to which another address redirects."""
-    sea.texts |= {"/": links_to("/a", "/b", "/z"), "/a": f"a: {TEXT}", "/b": links_to("/c"), "/c": f"c: {TEXT}"}
+    # The address that redirects is found last, so the page it leads to has its row under its own.
+    sea.texts |= {"/": links_to("/a", "/b"), "/a": f"a: {TEXT}", "/b": links_to("/c", "/z"), "/c": f"c: {TEXT}"}
     sea.texts |= {"/robots.txt": "", "/llms.txt": "", "/sitemap.xml": "<urlset></urlset>"}
     sea.statuses["/z"] = 301
     return sea
