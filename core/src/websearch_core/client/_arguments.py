@@ -73,7 +73,7 @@ def check_arguments(
 def check_placed(options: Iterable[str], known: Container[str]) -> None:
     """Raise `InvalidOption` if one of *options* is not *known*, but is one of the whole `WebSearch`."""
     for name in [name for name in options if name not in known]:
-        if (ours := OTHER_NAMES.get(name)) in known:
+        if (ours := OTHER_NAMES.get(name, name)) in known:
             raise InvalidOption(f"{name}: write {ours}=...")
         if line := find_line(name, _KNOWN):
             raise InvalidOption(f"{name}: not an option of a call; give it to WebSearch({line})")
