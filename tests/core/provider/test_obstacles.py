@@ -174,3 +174,10 @@ def test_a_hostile_page_does_not_hold_the_event_loop(server, http, body, kind):
 
     assert asyncio.run(read()).title == "Kelp"
     assert max(gaps) < 3
+
+
+def test_a_few_words_around_an_empty_main_part_are_not_the_page():
+    said = "The ferry to the northern islands leaves twice a day from the harbour of the old town."
+
+    assert needs_scripts(said, f"<p>{said}</p><main></main><script src=a.js></script>".encode())
+    assert not needs_scripts(said, f"<p>{said}</p><main>Tickets</main><script src=a.js></script>".encode())
