@@ -89,7 +89,7 @@ test-models: $(VENV)/installed  ## test the schemas of the tools with the packag
 	$(BIN)/python -m pytest tests/langchain/test_models.py tests/langchain/test_sources.py
 
 test-mcp: build/mcp/installed  ## test the MCP server with the SDK 1.30 and LangChain's client; the other tests have 2 and LlamaIndex's
-	build/mcp/bin/python -m pytest -p no:cacheprovider tests/core/test_mcp.py tests/core/cli/test_mcp.py tests/e2e/test_mcp_clients.py
+	build/mcp/bin/python -m pytest -p no:cacheprovider tests/core/test_mcp.py tests/core/cli/commands/test_mcp.py tests/e2e/test_mcp_clients.py
 
 build/mcp/installed: tests/e2e/requirements.txt $(MANIFESTS)
 	$(NEW_VENV) --clear build/mcp

@@ -1,8 +1,8 @@
 """Run the pairs, old and new, against the same server: ``make bench-migration``.
 
-Writes what the old packages gave to ``outcomes.json``, with which `make test` compares what ours give, and the tables
-of docs/migration.md, docs/for-coding-agents.md and docs/measured/migration.md. Two of the old loaders need Debian's
-packages chromium-headless-shell and chromium-driver.
+Writes what the old packages gave to ``docs/generators/outcomes.json``, with which `make test` compares what ours give,
+and the tables of docs/migration.md, docs/for-coding-agents.md and docs/measured/migration.md. Two of the old loaders
+need Debian's packages chromium-headless-shell and chromium-driver.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 from benchmarks.migration.new import run_pair, send_here
-from benchmarks.migration.outcome import OUTCOMES, judge
-from benchmarks.migration.pairs import PAIRS
+from benchmarks.migration.outcome import judge
 from benchmarks.migration.server import serve
 from benchmarks.report import store
 from docs.generate import render
+from docs.generators.pairs import OUTCOMES, PAIRS
 
 _ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,7 +10,7 @@ from unittest import mock
 from urllib.parse import urlencode, urlsplit
 
 from benchmarks.migration.outcome import ENVIRONMENT, describe, execute
-from benchmarks.migration.pairs import Pair
+from docs.generators.pairs import Pair
 from websearch_core.flow import Request, Response
 
 

@@ -15,8 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.migration.outcome import ENVIRONMENT, describe, execute
-from benchmarks.migration.pairs import PAIRS
 from benchmarks.migration.redirect import redirect
+from docs.generators.pairs import PAIRS
 
 
 def main(port: int, words: str = "") -> None:

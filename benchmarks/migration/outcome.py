@@ -5,13 +5,11 @@ import ast
 import asyncio
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-from benchmarks.migration.pairs import Pair
 from benchmarks.migration.server import FACTS, HITS, NOISE, URLS
+from docs.generators.pairs import Pair
 
-OUTCOMES = Path(__file__).with_name("outcomes.json")  # what the old packages gave
 KEY = "sk-invented-key-0123456789"
 ENVIRONMENT = {
     f"{name}_API_KEY": KEY

@@ -10,9 +10,10 @@ from websearch_core.keys._environ import ENV_FILE
 from websearch_core.provider._declare import FoundFile
 from websearch_core.reading import ReadOptions
 from websearch_core.settings import Settings
+from websearch_core.settings._names import name_variable
 from websearch_core.settings._shapes import OTHER_NAMES
 from websearch_core.settings._sources import NAMED, NAMES
-from websearch_core.settings._values import CONCERNS, IN_ENVIRONMENT, PARTS, name_variable
+from websearch_core.settings._values import CONCERNS, IN_ENVIRONMENT, PARTS
 
 from .docstrings import read_args
 from .markdown import make_table

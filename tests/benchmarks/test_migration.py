@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.migration.new import run_pair, send_here
-from benchmarks.migration.outcome import OUTCOMES, describe, judge
-from benchmarks.migration.pairs import NEW_IMPORTS, OLD_IMPORTS, PAIRS, Pair
+from benchmarks.migration.outcome import describe, judge
 from benchmarks.migration.server import FACTS, HITS, NOISE, serve
+from docs.generators.pairs import NEW_IMPORTS, OLD_IMPORTS, OUTCOMES, PAIRS, Pair
 from langchain_websearch import OpenPageTool, WebPageLoader, WebSearchRetriever, WebSearchTool
 from llamaindex_websearch import WebPageReader, WebSearchToolSpec
 from websearch_core import WebSearch
@@ -114,7 +114,7 @@ def test_an_option_of_a_service_in_a_search_is_answered_with_the_line_to_write()
 
     with pytest.raises(InvalidOption, match=r"give it to WebSearch\(provider=Tavily\(search_depth=\.\.\.\)\)"):
         web.search("tides", search_depth="advanced")
-    with pytest.raises(InvalidOption, match="num_results: not an option; did you mean limit"):
+    with pytest.raises(InvalidOption, match=r"num_results: write limit=\.\.\."):
         web.search("tides", num_results=3)
 
 

@@ -17,6 +17,7 @@ from websearch_core.providers import SearXNG
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
+DECISION = (ROOT / "docs/decisions/0043-the-root-has-only-doors.md").read_text("utf-8")
 CORE = Path(websearch_core.__file__).parent
 
 
@@ -28,6 +29,7 @@ def test_the_table_has_every_room_in_the_order_of_the_floors():
 
     assert sorted(rooms) == sorted(floor_of)
     assert [floor_of[room] for room in rooms] == sorted(floor_of[room] for room in rooms)
+    assert f"the order in {len(floors)} floors" in DECISION
     modules = {path.stem for path in CORE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert modules - {"__init__"} == set(rooms)
 

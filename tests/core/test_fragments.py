@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from websearch_core import Http, Page, WebSearch
-from websearch_core._runtime.scope import Choices, scope
+from websearch_core._runtime.scope import WantedContent, scope
 from websearch_core.errors import PageNotFound, UnsafeURL
 from websearch_core.models import SearchResponse, SearchResult
 from websearch_core.provenance import Ledger
@@ -126,7 +126,7 @@ def test_the_browser_is_asked_for_the_route():
     asked = []
     browser = Browser()
     flow = browser.read("https://site.example/app")
-    with scope(choices=Choices(route="#/inbox")):
+    with scope(wanted=WantedContent(route="#/inbox")):
         asked.append(next(flow).url)
 
     assert asked == [ROUTE]

@@ -276,6 +276,23 @@ def test_it_is_seen_at_once_what_is_safe():
         assert not is_safe(live)
 
 
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("Use it:\n\n```html\n<img src=x>\n```\n\nDone.", True),
+        ("~~~\n![](https://x.example/y)\n~~~", True),
+        ("```html\n<img src=x>\n```\n\n<img src=x>", False),
+        ("```html\n<img src=x>", False),  # it is not closed
+        ("a ``` b <img src=x> ``` c", False),  # not a block
+        ("`<img src=x>`", False),
+        ("- ```\n  <b>\n<img src=x>\n  ```", False),  # the list ends the block
+    ],
+)
+def test_code_in_closed_blocks_is_safe(text, safe):
+    assert is_safe(text) == safe
+    assert not safe or sanitize(text).text == text
+
+
 def test_citations_of_what_is_not_a_web_address_stay_text():
     sources = [
         {"id": 1, "url": "javascript:alert(1)"},

@@ -123,7 +123,7 @@ def test_no_key_and_no_address_is_in_a_name(start_redis, port, fake):
 
 @pytest.mark.usefixtures("_patient")
 def test_calls_go_on_while_it_is_down_and_use_it_when_it_is_back(start_redis, port, fake, caplog, monkeypatch):
-    monkeypatch.setattr(store, "_REST", 0.2)
+    monkeypatch.setattr(store, "_RETRY_AFTER", 0.2)
     web = WebSearch(fake, cache=f"redis://127.0.0.1:{port}")
     with start_redis(port):
         web.read(URL)
@@ -143,7 +143,7 @@ def test_calls_go_on_while_it_is_down_and_use_it_when_it_is_back(start_redis, po
 @pytest.mark.usefixtures("_patient")
 def test_it_stops_and_comes_back_while_calls_go_on(start_redis, port, monkeypatch, caplog):
     """Threads and an event loop read all the time; Redis is killed under them, and starts again."""
-    monkeypatch.setattr(store, "_REST", 0.1)
+    monkeypatch.setattr(store, "_RETRY_AFTER", 0.1)
     pages = {f"{URL}/{n}": f"# Kelp {n}" for n in range(20)}
     fake = FakeWeb(pages=pages)
     web = WebSearch(fake, cache=f"redis://127.0.0.1:{port}")

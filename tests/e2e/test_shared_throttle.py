@@ -89,7 +89,7 @@ def wait_for_rest(url):
     import redis
 
     with redis.Redis.from_url(url) as client:
-        wait_until(lambda: any(b"rest" in name for name in client.keys("*")))
+        wait_until(lambda: any(b"cooldown" in name for name in client.keys("*")))
 
 
 def test_two_processes_together_keep_to_five_requests_a_second(url):
@@ -228,7 +228,7 @@ def test_nothing_in_redis_tells_a_key_a_site_or_a_service(url):
         assert word not in b"".join(names).lower() + values
 
 
-@pytest.mark.parametrize("kind", ["next", "leases", "rest"])
+@pytest.mark.parametrize("kind", ["next", "leases", "cooldown"])
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -261,13 +261,13 @@ def test_scripts_that_redis_forgot_are_sent_again(url):
     with redis.Redis.from_url(url) as client:
         for ticket in "ab":
             assert limits.admit(ticket, ticket, "", (20.0, 1, 1), 60.0) == 0
-            limits.start_rest(ticket, "there", 5)
-            assert client.pttl(_shared_pace._name(ticket, "rest", "there")) > 0
+            limits.start_cooldown(ticket, "there", 5)
+            assert client.pttl(_shared_pace._name(ticket, "cooldown", "there")) > 0
             client.script_flush()
 
 
 def test_while_redis_is_down_each_process_keeps_to_the_limits_alone(start_redis, port, caplog, monkeypatch):
-    monkeypatch.setattr(_shared_pace, "_REST", 0.2)
+    monkeypatch.setattr(_shared_pace, "_RETRY_AFTER", 0.2)
     web, times = sea(shared=f"redis://127.0.0.1:{port}/0?socket_timeout=30", requests_per_second=20)
     with start_redis(port):
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Ctrl-C at whatever moment: no lock stays locked, no place and no connection is lost, and the next call works."""
+"""Ctrl-C at whatever moment: no lock stays locked, no slot and no connection is lost, and the next call works."""
 
 from __future__ import annotations
 import gc
@@ -19,7 +19,7 @@ from websearch_core._runtime import threads as _threads
 from websearch_core._runtime.interrupts import releasing
 from websearch_core._runtime.scope import current_call
 from websearch_core._runtime.threads import Threads
-from websearch_core._runtime.turns import Places
+from websearch_core._runtime.turns import Slots
 from websearch_core.flow import Sleep
 from websearch_core.flow._branches import gather, hedge, wait_for
 from websearch_core.flow._flights import Flights
@@ -68,31 +68,31 @@ def test_what_is_held_is_given_back_once_it_is_prepared():
 
 
 def test_a_place_is_given_back():
-    places = Places(1)
+    slots = Slots(1)
 
     def check():
-        assert (places.held, places.waiting) == (0, 0)
-        assert not places._turns._taken
-        assert not places._turns.waiting
+        assert (slots.held, slots.waiting) == (0, 0)
+        assert not slots._turns._taken
+        assert not slots._turns.waiting
 
-    assert interrupt_each(lambda: places.hold("ann", lambda: places.held), check) > 100
-    assert places.hold("ann", lambda: places.held, 1) == 1
+    assert interrupt_each(lambda: slots.hold("ann", lambda: slots.held), check) > 100
+    assert slots.hold("ann", lambda: slots.held, 1) == 1
 
 
 def test_whoever_waits_for_a_place_gets_it_although_the_one_before_was_interrupted():
-    places, turn, waited = Places(1), threading.Lock(), 0
+    slots, turn, waited = Slots(1), threading.Lock(), 0
 
     def check():
         nonlocal turn, waited
-        assert places.held or not places.waiting
-        if places.held:
+        assert slots.held or not slots.waiting
+        if slots.held:
             waited += 1
             assert turn.acquire(blocking=False)
-        places._leave("bob", turn)
-        assert places.held == 0
+        slots._leave("bob", turn)
+        assert slots.held == 0
         turn = threading.Lock()
 
-    assert interrupt_each(lambda: places.hold("ann", lambda: places._queue("bob", turn, 1)), check) > 100
+    assert interrupt_each(lambda: slots.hold("ann", lambda: slots._queue("bob", turn, 1)), check) > 100
     assert waited > 50
 
 

@@ -5,6 +5,7 @@ import copy
 import inspect
 import json
 import pickle
+from functools import partial
 from typing import Annotated, Any
 
 import httpx
@@ -144,6 +145,20 @@ def test_a_tool_can_be_dumped_as_json_with_its_options_and_without_the_key():
     assert {name: search[name] for name in options} == options
     assert list(search["args_schema"]["properties"]) == ["query", "limit", "allowed_domains", "time_range"]
     assert search["handle_validation_error"] == "langchain_websearch.tools._render_validation_error"
+
+
+@pytest.mark.parametrize("kind", [WebSearchTool, OpenPageTool, WebSearchToolkit, WebSearchRetriever, WebPageCompressor])
+@pytest.mark.parametrize(
+    ("option", "function", "name"),
+    [("token_counter", len, "len"), ("ocr", lambda data, kind: "", "<lambda>"), ("ocr", partial(max), "partial")],
+    ids=["function", "lambda", "partial"],
+)
+def test_a_function_among_the_options_is_dumped_by_its_name(kind, option, function, name):
+    made = kind(provider="duckduckgo", read_options={option: function, "max_length": 9})
+
+    assert json.loads(made.model_dump_json())["read_options"] == {option: name, "max_length": 9}
+    assert json.dumps(made.model_dump()["read_options"]) == json.dumps({option: name, "max_length": 9})
+    assert made.read_options[option] is function
 
 
 def test_two_tools_share_everything_with_the_same_web_tools():

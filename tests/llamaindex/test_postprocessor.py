@@ -1,6 +1,7 @@
 """The node postprocessor, the node parser of the retriever, and the instrumentation events."""
 
 from __future__ import annotations
+import json
 
 import pytest
 from llama_index.core.instrumentation import get_dispatcher
@@ -119,6 +120,15 @@ def test_it_works_in_a_query_engine(fake):
     )
 
     assert FAST in engine.query(QUERY).source_nodes[0].text
+
+
+@pytest.mark.parametrize("kind", [WebPagePostprocessor, WebPageReader])
+def test_a_function_among_the_options_is_dumped_by_its_name(fake, kind):
+    made = kind(provider=fake, read_options={"token_counter": len, "max_length": 9})
+
+    for dumped in (made.model_dump_json(), made.to_json()):
+        assert json.loads(dumped)["read_options"] == {"token_counter": "len", "max_length": 9}
+    assert kind(provider=fake).to_json()
 
 
 def test_wrong_arguments_are_refused(fake):

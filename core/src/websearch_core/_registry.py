@@ -123,6 +123,14 @@ def provider_class(name: str) -> type[Any]:
     return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
 
 
+def find_class(name: str) -> type[Any]:
+    """Return the class of the provider called *name*; ``object`` if it is unknown, or its package is broken."""
+    try:
+        return provider_class(name)
+    except (ImportError, AttributeError, ConfigurationError):
+        return object
+
+
 def built_in() -> Mapping[str, str]:
     """Return the names of the built-in providers, by the names of their classes."""
     return {place.partition(":")[2]: name for name, place in _BUILT_IN.items()}

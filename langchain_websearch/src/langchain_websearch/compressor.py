@@ -1,7 +1,7 @@
 """Put the passages of pages in place of snippets, for any retriever."""
 
 from __future__ import annotations
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from langchain_core.callbacks import Callbacks
@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.tools import Passages, split_arguments
+from websearch_core.tools import OptionMapping, Passages, split_arguments
 
 from ._progress import areport, report
 
@@ -49,7 +49,7 @@ class WebPageCompressor(BaseDocumentCompressor):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     web: WebSearch = Field(exclude=True)
-    read_options: Mapping[str, Any] = Field(default_factory=dict)
+    read_options: OptionMapping = Field(default_factory=dict)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[CompressorOptions]) -> None:
         arguments, own = split_arguments(options, ["read_options"])

@@ -14,7 +14,7 @@ from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
-from websearch_core.tools import ContentMode, PlainDocument, Retrieval, split_arguments
+from websearch_core.tools import ContentMode, OptionMapping, PlainDocument, Retrieval, split_arguments
 
 from ._progress import areport, report
 
@@ -72,8 +72,8 @@ class WebSearchRetriever(BaseRetriever):
     web: WebSearch = Field(exclude=True)
     k: int = Field(default=5, ge=1)
     content: ContentMode = "snippet"
-    search_options: Mapping[str, Any] = Field(default_factory=dict)
-    read_options: Mapping[str, Any] = Field(default_factory=dict)
+    search_options: OptionMapping = Field(default_factory=dict)
+    read_options: OptionMapping = Field(default_factory=dict)
     text_splitter: BaseDocumentTransformer | None = Field(default=None, exclude=True)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[RetrieverOptions]) -> None:

@@ -35,6 +35,7 @@ from websearch_core.provenance import Ledger, Provenance
 from websearch_core.tools import (
     DESCRIPTIONS,
     Configurable,
+    OptionMapping,
     Output,
     OutputFormat,
     PageArguments,
@@ -111,8 +112,8 @@ class _Options(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     web: WebSearch = Field(exclude=True, frozen=True)
-    search_options: Mapping[str, Any] = Field(default_factory=dict, frozen=True)
-    read_options: Mapping[str, Any] = Field(default_factory=dict, frozen=True)
+    search_options: OptionMapping = Field(default_factory=dict, frozen=True)
+    read_options: OptionMapping = Field(default_factory=dict, frozen=True)
     output_format: OutputFormat = Field(default="text", frozen=True)
     full_artifact: bool = Field(default=False, frozen=True)
     max_uses: int | None = Field(default=None, frozen=True)

@@ -1,7 +1,6 @@
 """Put the passages of pages in place of snippets, for any retriever."""
 
 from __future__ import annotations
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -10,7 +9,7 @@ from pydantic import Field
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.tools import Passages, split_arguments
+from websearch_core.tools import OptionMapping, Passages, split_arguments
 
 from .events import report
 
@@ -41,7 +40,7 @@ class WebPagePostprocessor(BaseNodePostprocessor):
     """
 
     web: Any = Field(exclude=True)
-    read_options: Mapping[str, Any] = Field(default_factory=dict)
+    read_options: OptionMapping = Field(default_factory=dict)
 
     def __init__(
         self,

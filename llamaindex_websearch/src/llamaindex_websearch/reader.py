@@ -12,7 +12,7 @@ from pydantic import Field, PrivateAttr
 from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
 from websearch_core.errors import ConfigurationError, InvalidOption
-from websearch_core.tools import Loading, OnError, split_arguments
+from websearch_core.tools import Loading, OnError, OptionMapping, split_arguments
 
 from .documents import as_document
 from .events import report
@@ -73,7 +73,7 @@ class WebPageReader(BasePydanticReader):
 
     is_remote: bool = True
     web: Any = Field(exclude=True)
-    read_options: Any = None
+    read_options: OptionMapping | None = None
     crawl: Any = False
     on_error: OnError = "skip"
     _loading: Loading = PrivateAttr()

@@ -394,8 +394,9 @@ def links_to(*paths):
 
 @pytest.fixture
 def site(sea):
-    """Four pages: the start, one with a link to the last, and one to which another address redirects: the last has it."""
-    sea.texts |= {"/": links_to("/a", "/b"), "/a": f"a: {TEXT}", "/b": links_to("/c"), "/c": links_to("/z")}
+    """Four pages: the start, one with a link to the last, and one to which another address redirects."""
+    # The address that redirects is found last, so the page it leads to has its row under its own.
+    sea.texts |= {"/": links_to("/a", "/b"), "/a": f"a: {TEXT}", "/b": links_to("/c", "/z"), "/c": f"c: {TEXT}"}
     sea.texts |= {"/robots.txt": "", "/llms.txt": "", "/sitemap.xml": "<urlset></urlset>"}
     sea.statuses["/z"] = 301
     return sea

@@ -108,6 +108,34 @@ def test_wrong_usage_is_json_for_programs(websearch, words, says, form):
     assert says in answer["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("words", "ours"),
+    [
+        (["search", "kelp", "--allow-address", "http://localhost:8888"], "--internal"),
+        (["read", "https://a.example", "--allow-address=http://localhost:8888"], "--internal"),
+        (["search", "kelp", "--max-results", "3"], "--limit"),
+        (["search", "kelp", "--include-domains", "a.example"], "--allow-domain"),
+        (["search", "kelp", "--exclude-domains", "a.example"], "--block-domain"),
+        (["search", "kelp", "--region", "us"], "--country"),
+    ],
+    ids=str,
+)
+def test_an_option_of_another_name_is_answered_with_ours(websearch, words, ours):
+    done = websearch(*words)
+
+    assert done.exit_code == 2
+    assert done.stderr.rstrip().endswith(f"No such option: {words[2].partition('=')[0]}; write {ours}")
+    assert "Possible options" not in done.stderr
+    assert ours in websearch(words[0], "--help").stdout
+
+
+def test_an_option_that_nothing_calls_so_is_suggested_as_usual(websearch):
+    said = websearch("search", "kelp", "--limt", "3").stderr
+
+    assert "No such option: --limt" in said
+    assert "--limit" in said
+
+
 def test_an_unknown_command_suggests_the_nearest(websearch):
     done = websearch("serach", "kelp")
 

@@ -26,9 +26,11 @@ def web():
     ("call", "says"),
     [
         (lambda web: web.search("x", max_result=3), "max_result: not an option; did you mean limit?"),
-        (lambda web: web.search("x", include_domains=["a.example"]), "not an option; did you mean allowed_domains?"),
-        (lambda web: web.search("x", exclude_domains=["a.example"]), "not an option; did you mean blocked_domains?"),
-        (lambda web: web.search("x", k=3), "k: not an option; did you mean limit?"),
+        (lambda web: web.search("x", include_domains=["a.example"]), "include_domains: write allowed_domains=..."),
+        (lambda web: web.search("x", exclude_domains=["a.example"]), "exclude_domains: write blocked_domains=..."),
+        (lambda web: web.search("x", k=3), "k: write limit=..."),
+        (lambda web: web.search("x", max_results=3), "max_results: write limit=..."),
+        (lambda web: SearchQuery.of("x", max_results=3), "max_results: not an option; did you mean limit?"),
         (lambda web: web.search("x", xyzzy=3), "xyzzy: not an option; known are limit, allowed_domains, "),
         (lambda web: web.search("x", read_top="3"), "read_top: must be a whole number of at least 0"),
         (lambda web: web.search("x", read_top=1, passage_length="9"), "max_length: must be a whole number, not str"),
@@ -52,15 +54,16 @@ def web():
         (lambda web: web.read_many("https://a.example"), "urls: must be a list of URLs; to read one page, use read"),
         (lambda web: web.read_many(None), "urls: must be a list of URLs, not NoneType"),
         (lambda web: web.read_many([], lenght=3), "unknown argument: lenght; did you mean max_length?"),
-        (lambda web: web.search("x", num=3), "num: not an option; did you mean limit?"),
-        (lambda web: web.search("x", days=3), "days: not an option; did you mean time_range?"),
-        (lambda web: web.search("x", start_published_date="2026-01-01"), "not an option; did you mean after?"),
-        (lambda web: web.search("x", contents=True), "contents: not an option; did you mean read_top?"),
+        (lambda web: web.search("x", num=3), "num: write limit=..."),
+        (lambda web: web.search("x", days=3), "days: write time_range=..."),
+        (lambda web: web.search("x", start_published_date="2026-01-01"), "start_published_date: write after=..."),
+        (lambda web: web.search("x", contents=True), "contents: write read_top=..."),
         (lambda web: web.search("x", text=True), "text: not an option of a call; give it to WebSearch(provider=Exa("),
         (lambda web: web.run("x"), "flow: must be a generator, not text; to search, write web.search(query)"),
         (lambda web: asyncio.run(web.arun("x")), "flow: must be a generator, not text; to search, write web.search"),
         (lambda web: web.crawl("https://a.example", max_depth=2), "max_depth; did you mean depth?"),
         (lambda web: web.map("https://a.example", max_pages=2), "max_pages; did you mean limit?"),
+        (lambda web: web.crawl("https://a.example", max_results=3), "max_results: write limit=..."),
         (lambda web: web.crawl("https://a.example", timeout=3), "give it to WebSearch(timeout=...)"),
     ],
 )
@@ -116,21 +119,6 @@ def test_options_of_providers_of_a_wrong_type_are_refused(wrong):
         WebSearch("duckduckgo", settings=Settings.load(providers=wrong))
 
 
-def test_max_results_is_understood_as_limit():
-    class Counts:
-        name = "counts"
-        options = frozenset()
-
-        def search(self, query, /) -> Flow:
-            assert query.limit == 3
-            from websearch_core import SearchResponse
-
-            yield from ()
-            return SearchResponse(query=query.text)
-
-    assert WebSearch(Counts()).search("x", max_results=3).results == ()
-
-
 class Reads:
     name = "reads"
 
@@ -183,6 +171,14 @@ def test_a_language_may_be_spelled_as_in_a_locale():
             ConfigurationError,
             'max_results: write search_options={"limit": ...}',
         ),
+        (
+            lambda: WebSearch("ddg", search_options={"max_results": 3}),
+            ConfigurationError,
+            'search_options.max_results: write search_options={"limit": ...}',
+        ),
+        (lambda: WebSearch("ddg", inclde_domains=["a.example"]), ConfigurationError, "did you mean allowed_domains?"),
+        (lambda: WebSearch(client=1), ConfigurationError, "client: write http=Http(client=client)"),
+        (lambda: WebSearch(async_client=1), ConfigurationError, "async_client: write http=Http(async_client=client)"),
         (lambda: WebSearch.resolve(None, {"freshness": "week"}), ConfigurationError, 'search_options={"time_range": .'),
         (lambda: WebSearch.resolve("ddg", {}), ConfigurationError, "web: must be a WebSearch, not str"),
         (lambda: WebSearch("ddgo"), UnknownProvider, "did you mean duckduckgo?"),

@@ -319,11 +319,11 @@ def test_choosing_a_part_does_not_block_the_event_loop(tavily, forest):
 
 
 @pytest.mark.parametrize(("repeated", "here"), [(1, True), (200_000, False)], ids=["short", "long"])
-def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated, here):
+def test_a_long_page_is_enforced_and_cut_off_the_event_loop(monkeypatch, repeated, here):
     page = Page(url="https://page.example/", final_url="https://page.example/", content="Brown algae. " * repeated)
     threads = []
 
-    def settling(page):
+    def enforcing(page):
         threads.append(threading.get_ident())
         return enforce_page(page)
 
@@ -339,7 +339,7 @@ def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated
         assert part.original_length == len(page.content)
         return threading.get_ident()
 
-    monkeypatch.setattr("websearch_core.client._calls.enforce_page", settling)
+    monkeypatch.setattr("websearch_core.client._calls.enforce_page", enforcing)
     assert (asyncio.run(read()) in threads) is here
 
 
@@ -557,6 +557,16 @@ def test_each_page_of_a_list_has_the_whole_time_of_a_page(server, tavily, call):
     assert {TimedOut} == {type(page) for page in pages}
     assert len(server.requests) == 3
     assert time.monotonic() - started > 1.4
+
+
+def test_the_time_for_many_pages_ends_those_that_still_wait_for_their_turn(server, tavily, call):
+    paths = [f"/slow/{number}" for number in range(9)]
+    server.answers |= dict.fromkeys(paths, lambda connection: connection.recv(1))
+    urls, started = [server.url + path for path in paths], time.monotonic()
+    pages = call(tavily(retry=1, timeout=0.3), "read_many", urls, concurrency=1, give_up_after=None, timeout=0.9)
+
+    assert {TimedOut} == {type(page) for page in pages}
+    assert 0.8 < time.monotonic() - started < 2.6  # 0.9 s instead of nine times 0.3 s
 
 
 def test_a_list_gives_a_host_up_that_hangs(server, tavily, call):

@@ -130,6 +130,14 @@ def test_compatibility_forms_of_a_letter_are_that_letter(text, form):
     assert query_terms(text) == [form]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["oʻzbek soʼz", "naïve café_aúlait", "क्या การx́", "الكتاب 한국어는 a語1"],
+)
+def test_the_forms_of_a_text_are_those_of_its_words(text):
+    assert index_text(text).split() == [word.form for word in split_terms(text)] != []
+
+
 @given(st.text())
 def test_every_word_lies_within_its_text(text):
     for word in split_terms(text):

@@ -110,7 +110,7 @@ def test_readers_of_one_web_search_share_the_queues(simulate):
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_after_retry_after_a_host_rests_and_others_do_not(simulate, status):
+def test_after_retry_after_a_host_gets_no_requests_and_others_do(simulate, status):
     answers = {"https://sea.example/0": reply(status=status, retry_after="5")}
     layer = Throttle()(Reader())
     simulation = simulate(answer=lambda request: answers.pop(request.url, reply()))

@@ -424,6 +424,8 @@ def test_a_layer_that_contains_itself_is_refused():
         (lambda: Retry()(Retry()), "Retry: goes around a provider, not Retry"),
         (lambda: Fallback()(Stub(), "brave"), "Fallback: goes around a provider, not str"),
         (Fallback(), r"Fallback has no provider inside: write Fallback\(...\)\(provider, provider\)"),
+        (Retry(5), r"Retry has no provider inside: write Retry\(...\)\(provider\)$"),
+        (lambda: Retry(5)(Stub(), Stub()), r"Retry has 2 providers inside: write Retry\(...\)\(provider\)$"),
         (lambda: Retry(Stub()), r"Retry: a provider is not an option: write Retry\(...\)\(provider\)"),
         (lambda: Retry(attempts=5, inner=Stub()), r"write Retry\(...\)\(provider\)"),
         (lambda: Fuse((Stub(), Stub())), r"Fuse: a provider is not an option: write Fuse\(...\)\(provider, provider\)"),
@@ -456,6 +458,35 @@ def test_what_a_layer_goes_around_is_a_provider_and_its_options_are_not(make, co
 def test_the_earlier_name_of_an_option_is_answered_with_the_line_to_write(make, line):
     with pytest.raises(ConfigurationError, match=re.escape(f"write {line}")):
         make()
+
+
+@dataclass(frozen=True)
+class Inert(Layer):
+    """One that forgot its running part."""
+
+
+@dataclass(frozen=True)
+class Idle(Layer):
+    """One whose running part changes nothing."""
+
+
+class _IdleProvider(ProviderWrapper[Idle]):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("layer", "complaint"),
+    [
+        (Inert(), r"Inert has no running part: write class Part\(ProviderWrapper\[Inert\]\), or start"),
+        (Idle(), "Idle changes nothing: define search, or read and read_many, in its running part"),
+    ],
+    ids=["no part", "nothing in it"],
+)
+def test_a_layer_that_can_do_nothing_says_so_by_hand_and_in_a_web_search(layer, complaint):
+    with pytest.raises(ConfigurationError, match=f"^{complaint}$"):
+        layer(Stub())
+    with pytest.raises(ConfigurationError, match=f"^{complaint}$"):
+        WebSearch(Stub(), layers=[layer])
 
 
 def test_a_layer_that_stands_where_it_sees_nothing_of_what_it_handles_says_so():

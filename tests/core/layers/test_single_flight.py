@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import gc
+import math
 import os
 import pickle
 import random
@@ -20,6 +21,7 @@ import pytest
 from tests.waiting import await_until, longer_until, wait_until
 from websearch_core import Timeout, WebSearch
 from websearch_core._runtime.deadline import time_left, time_limit
+from websearch_core._runtime.scope import Deadline, scope
 from websearch_core.errors import BadRequest, RateLimited, TimedOut, Unavailable
 from websearch_core.events import CallShared
 from websearch_core.flow import Call, Gather, Request, Share, arun, run
@@ -379,6 +381,28 @@ async def test_a_caller_whose_time_is_up_leaves_alone():
     service.done.set()
     assert (await patient).query == "kelp"
     assert service.begun == 1
+
+
+async def test_a_caller_whose_time_becomes_unlimited_meanwhile_keeps_no_event_loop_busy(monkeypatch):
+    deadline, done, looks = Deadline(time.monotonic() + 0.05), asyncio.Event(), []
+    loop = asyncio.get_running_loop()
+    call_later = loop.call_later
+
+    def count(delay, function, *arguments, **options):
+        if function.__qualname__.startswith("_Flight.wait"):
+            looks.append(delay)
+        return call_later(delay, function, *arguments, **options)
+
+    monkeypatch.setattr(loop, "call_later", count)
+    with scope(deadline=deadline):
+        asked = asyncio.create_task(Flights().ashare("kelp", done.wait))
+    await await_until(lambda: looks)
+    deadline.at = math.inf  # as one does who joins the work that this call is part of
+    await asyncio.sleep(0.3)
+    done.set()
+
+    assert (await asked).value is True
+    assert len(looks) <= 2
 
 
 async def test_one_with_more_time_goes_on_when_the_time_of_the_first_is_up():

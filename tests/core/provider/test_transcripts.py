@@ -10,7 +10,7 @@ from tests.answers import drive
 from websearch_core import Credentials, Http, WebSearch
 from websearch_core._cli.app import app
 from websearch_core._runtime.deadline import time_limit
-from websearch_core._runtime.scope import Choices, scope
+from websearch_core._runtime.scope import WantedContent, scope
 from websearch_core.errors import InvalidOption, TimedOut, Unavailable
 from websearch_core.flow import Response, run
 from websearch_core.providers.browser import Browser
@@ -24,7 +24,7 @@ STORY = "A film about the kelp forests of the north, and about those who live in
 VTT = "WEBVTT\n\n00:01.000 --> 00:03.000\nKelp grows half a metre a day.\n"
 TRACK = "<video><track kind=captions src={} label=English></video>"
 SAID = "(0:01) Kelp grows half a metre a day."
-KEEP = Choices(transcripts="keep")
+KEEP = WantedContent(transcripts="keep")
 
 
 def film(*sources):
@@ -36,9 +36,9 @@ def captions(text=VTT, kind="text/vtt"):
     return reply(text, content_type=kind)
 
 
-def read(*answers, reader=None, choices=KEEP, url=URL):
+def read(*answers, reader=None, wanted=KEEP, url=URL):
     """Return the page of these answers, and the requests."""
-    with scope(choices=choices):
+    with scope(wanted=wanted):
         return drive((reader or Direct(prefer_markdown=False, isolate=False)).read(url), *answers)
 
 
@@ -53,9 +53,9 @@ def test_captions_stand_below_the_text_and_are_marked():
     assert requests[1].max_bytes == 2 * 2**20
 
 
-@pytest.mark.parametrize("choices", [Choices(), Choices(transcripts="drop")])
-def test_nobody_asks_for_them_unless_a_call_does(choices):
-    page, requests = read(reply(film("/c.vtt")), choices=choices)
+@pytest.mark.parametrize("wanted", [WantedContent(), WantedContent(transcripts="drop")])
+def test_nobody_asks_for_them_unless_a_call_does(wanted):
+    page, requests = read(reply(film("/c.vtt")), wanted=wanted)
 
     assert (len(requests), page.notes) == (1, ())
 
@@ -155,7 +155,7 @@ def test_they_take_at_most_half_of_the_time_left():
         left.append(time_left())
         return reply(film("/a.vtt", "/b.vtt")) if request.url == URL else captions()
 
-    with scope(choices=KEEP), time_limit(1_000):
+    with scope(wanted=KEEP), time_limit(1_000):
         run(Direct(prefer_markdown=False).read(URL), send)
 
     assert left[0] > 900

@@ -7,7 +7,7 @@ import pytest
 from tests.answers import drive
 from websearch_core import WebSearch
 from websearch_core._runtime.deadline import time_limit
-from websearch_core._runtime.scope import Choices, scope
+from websearch_core._runtime.scope import WantedContent, scope
 from websearch_core.errors import (
     AccessDenied,
     Blocked,
@@ -186,7 +186,7 @@ def test_a_redirect_to_the_markdown_is_followed_and_named():
 
 
 def test_a_crawl_asks_for_html_because_it_needs_the_menus():
-    with scope(choices=Choices(menus=True)):
+    with scope(wanted=WantedContent(menus=True)):
         outcome = play(Direct().read(URL), reply(HTML))
 
     assert "markdown" not in accepts(outcome)[0]

@@ -1,4 +1,4 @@
-"""Places that the clients of a process share."""
+"""Slots that the clients of a process share."""
 
 from __future__ import annotations
 import asyncio
@@ -17,7 +17,7 @@ from websearch_core._runtime import threads as _threads
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._runtime.scope import Caller, current_client, scope
 from websearch_core._runtime.threads import Threads, in_thread
-from websearch_core._runtime.turns import Places, Turns
+from websearch_core._runtime.turns import Slots, Turns
 from websearch_core.errors import BudgetExceeded, TimedOut, Unavailable
 from websearch_core.flow import Call
 from websearch_core.layers import charge_to
@@ -262,50 +262,50 @@ class TestThreads:
 
 class TestPlaces:
     def test_a_page_of_one_client_does_not_wait_behind_those_of_another(self):
-        places, ends = Places(4), threading.Event()
+        slots, ends = Slots(4), threading.Event()
         with ThreadPoolExecutor(50) as readers:
             for _ in range(40):
-                readers.submit(places.hold, "ann", lambda: ends.wait(20), 20, most=2)
-            assert comes_true(lambda: places.waiting == 38)
-            assert readers.submit(places.hold, "bob", lambda: "read", 20, most=2).result(60) == "read"
-            assert (places.held, places.waiting) == (2, 38)
+                readers.submit(slots.hold, "ann", lambda: ends.wait(20), 20, most=2)
+            assert comes_true(lambda: slots.waiting == 38)
+            assert readers.submit(slots.hold, "bob", lambda: "read", 20, most=2).result(60) == "read"
+            assert (slots.held, slots.waiting) == (2, 38)
             ends.set()
-        assert (places.held, places.waiting) == (0, 0)
+        assert (slots.held, slots.waiting) == (0, 0)
 
     def test_a_reader_with_fewer_places_keeps_to_them_whatever_others_may_use(self):
-        places, ends = Places(2), threading.Event()
-        places.grow(16)
+        slots, ends = Slots(2), threading.Event()
+        slots.grow(16)
         with ThreadPoolExecutor(6) as readers:
             for _ in range(6):
-                readers.submit(places.hold, "ann", lambda: ends.wait(20), 20, most=1)
-            assert comes_true(lambda: places.held + places.waiting == 6)
-            counts = places.held, places.waiting
+                readers.submit(slots.hold, "ann", lambda: ends.wait(20), 20, most=1)
+            assert comes_true(lambda: slots.held + slots.waiting == 6)
+            counts = slots.held, slots.waiting
             ends.set()
         assert counts == (1, 5)
-        assert (places.held, places.waiting) == (0, 0)
+        assert (slots.held, slots.waiting) == (0, 0)
 
     def test_waiting_ends_with_the_time_and_leaves_no_trace(self):
-        places = Places(1)
+        slots = Slots(1)
 
         def wait_in_vain():
             with pytest.raises(TimedOut):
-                places.hold("bob", lambda: pytest.fail("there was a place"), 0.01)
-            return places.held, places.waiting
+                slots.hold("bob", lambda: pytest.fail("there was a slot"), 0.01)
+            return slots.held, slots.waiting
 
-        assert places.hold("ann", wait_in_vain, 1) == (1, 0)
-        assert places.hold("ann", lambda: places.held, 1) == 1
+        assert slots.hold("ann", wait_in_vain, 1) == (1, 0)
+        assert slots.hold("ann", lambda: slots.held, 1) == 1
 
     def test_an_error_of_the_page_is_its_own_and_frees_the_place(self):
-        places = Places(1)
+        slots = Slots(1)
         for error in (TimeoutError("of the page"), KeyboardInterrupt()):
 
             def fail(error=error):
                 raise error
 
             with pytest.raises(type(error)) as caught:
-                places.hold("ann", fail, 1)
+                slots.hold("ann", fail, 1)
             assert caught.value is error
-        assert places.held == 0
+        assert slots.held == 0
 
 
 async def find_steps():

@@ -1,11 +1,14 @@
 """Explicit argument > environment > file > default, and who is chosen."""
 
 from __future__ import annotations
+import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
+import websearch_core
 from websearch_core import WebSearch, register
 from websearch_core.client._selection import AUTOMATIC
 from websearch_core.errors import Blocked, ConfigurationError, MissingKey, UnknownProvider, WebSearchError
@@ -17,6 +20,9 @@ from websearch_core.providers.duckduckgo import DuckDuckGo
 from websearch_core.providers.tavily import Tavily
 from websearch_core.settings import Settings
 from websearch_core.settings._places import _warn_of_variable
+from websearch_core.settings._values import CONCERNS, IN_ENVIRONMENT
+
+CORE = Path(websearch_core.__file__).parent
 
 
 def searching(*args, **options):
@@ -440,3 +446,41 @@ def test_a_word_is_not_taken_for_a_file_of_this_name(monkeypatch, word):
     monkeypatch.setenv("WEB_SEARCH_CACHE", word)
     with pytest.raises(ConfigurationError, match="a path such as"):
         Settings.load()
+
+
+# The table
+
+
+def find_lists(source: str) -> Iterator[tuple[int, set[str]]]:
+    """Yield the line and the names of each list of names: the fields of a class, the keys of a mapping, or texts."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.ClassDef():
+                targets = [one.target for one in node.body if isinstance(one, ast.AnnAssign)]
+                yield node.lineno, {one.id for one in targets if isinstance(one, ast.Name)}
+            case ast.Dict():
+                yield node.lineno, {one.value for one in node.keys if isinstance(one, ast.Constant)}
+            case ast.Set() | ast.Tuple() | ast.List():
+                yield node.lineno, {one.value for one in node.elts if isinstance(one, ast.Constant)}
+
+
+@pytest.mark.parametrize("group", ["concerns", "timeout", "read_options", "http"])
+def test_the_options_are_listed_in_at_most_two_places(group):
+    options = set(IN_ENVIRONMENT.get(group, CONCERNS))
+    door = [path for room in ("settings", "client", "tools") for path in (CORE / room).glob("*.py")]
+    places = [
+        f"{path.name}:{line}"
+        for path in [*door, CORE / "reading/_excerpt/spec.py"]
+        for line, names in find_lists(path.read_text("utf-8"))
+        if len(names & options) >= 3
+    ]
+    assert 1 <= len(places) <= 2, places
+
+
+def test_a_variable_can_set_each_part_that_a_text_can_say():
+    assert IN_ENVIRONMENT == {
+        "timeout": ("search", "read", "connect"),
+        "search_options": ("max_snippet_chars",),
+        "read_options": ("max_length", "max_tokens", "links", "comments", "reviews", "transcripts"),
+        "http": ("library", "proxy", "resolve", "contact"),
+    }

@@ -20,8 +20,9 @@ from websearch_core.errors import ConfigurationError
 from websearch_core.provider._declare import BaseUrl, FoundFile, Key, environment, field_notes, provider
 from websearch_core.providers import known, provider_class
 from websearch_core.settings import Settings
+from websearch_core.settings._names import name_variable
 from websearch_core.settings._sources import user_file
-from websearch_core.settings._values import IN_ENVIRONMENT, PARTS, name_variable
+from websearch_core.settings._values import IN_ENVIRONMENT, PARTS
 
 KEY = "SECRET-of-the-victim"
 HIT = {"results": [{"title": "Kelp", "url": "https://sea.example/", "content": "Alga"}]}

@@ -142,7 +142,7 @@ class TestFixedOptions:
 
     @pytest.mark.parametrize(("asked", "limit", "notes"), [(None, 3, 0), (2, 2, 0), (3, 3, 0), (99, 3, 1), ("4", 3, 1)])
     def test_a_model_can_ask_for_fewer_results_and_not_for_more(self, asked, limit, notes):
-        fixed = FixedOptions.of({"max_results": 3})
+        fixed = FixedOptions.of({"limit": 3})
         made = call(fixed, limit=asked)
 
         assert (made.options["limit"], len(made.notes)) == (limit, notes)
@@ -196,7 +196,7 @@ class TestFixedOptions:
             ({"max_result": 3}, "max_result: not an option; did you mean limit"),
             ({"topic": "sports"}, "topic: must be"),
             ({"limit": 0}, "limit"),
-            ({"limit": 1, "max_results": 2}, "limit or max_results, not both"),
+            ({"max_results": 2}, "max_results: not an option; did you mean limit?"),
             ({"allowed_domains": ["python.org/docs"]}, "is not a domain"),
             ({"text": "tides"}, "text: not an option"),
             ({"time_range": "day", "after": "2026-01-01"}, "not both"),

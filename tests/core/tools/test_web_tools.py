@@ -193,7 +193,7 @@ def test_an_error_stays_itself_and_a_bug_becomes_one_that_quotes_nothing(caplog)
         ("read_top", 'write search_options={"read_top": ...}'),
         ("max_length", 'write read_options={"max_length": ...}'),
         ("headers", 'write http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})'),
-        ("searx_host", "write base_url=..."),
+        ("searx_host", 'write provider=SearXNG(base_url="http://localhost:8888")'),
     ],
 )
 def test_an_option_of_a_call_is_answered_with_the_line_to_write(name, line):

@@ -120,24 +120,17 @@ class Renderer:
     async def _show(self, tab: Tab, guard: Guard, request: Request) -> Rendered:
         document = await tab.goto(request.url)
         if document.media_type not in HTML:
-            return _answer(document, b"")
+            return _answer(document)
         shown = await show(tab, document, request.max_bytes)
         html = shown.html.encode("utf-8", "replace")
         here = guard.check(shown.url)
         files = await capture(tab, self.captures, request.max_bytes)
         if refused := tab.gate.traffic.refused:
             tab.note(f"{refused} request{'s were' if refused > 1 else ' was'} refused")
-        return replace(_answer(shown.document, html, here, tab, cut=shown.cut), files=files)
+        cut, notes = shown.cut or tab.truncated, tuple(tab.notes)
+        return replace(_answer(shown.document), url=here, content=html, truncated=cut, notes=notes, files=files)
 
 
-def _answer(
-    document: Document, content: bytes, url: str = "", tab: Tab | None = None, *, cut: bool = False
-) -> Rendered:
-    return Rendered(
-        status=document.status,
-        url=url or document.url,
-        headers=document.headers | {"content-type": document.media_type},
-        content=content,
-        truncated=cut or (tab is not None and tab.truncated),
-        notes=tuple(tab.notes) if tab else (),
-    )
+def _answer(document: Document) -> Rendered:
+    headers = document.headers | {"content-type": document.media_type}
+    return Rendered(status=document.status, url=document.url, headers=headers, content=b"")

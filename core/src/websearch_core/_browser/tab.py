@@ -114,7 +114,6 @@ class Tab:
         )
 
     async def set_height(self, height: int = _HEIGHT) -> None:
-        """Change the height of the screen."""
         metrics = {"width": _WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
         await self.send("Emulation.setDeviceMetricsOverride", metrics)
 

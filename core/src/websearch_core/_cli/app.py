@@ -10,8 +10,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from .._text.vocabulary import OTHER_NAMES
 from ..errors import InvalidOption
 from . import print_version
+from .arguments import name_flag
 from .output import EXIT_CODES, print_json
 
 _UsageError: Any = typer.BadParameter.__base__  # click's, or typer's own: that depends on the version of typer
@@ -34,6 +36,7 @@ class _Group(TyperGroup):
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)  # noqa: FBT003
         except _UsageError as error:
             error.message = error.message.replace("Value error, ", "")  # from pydantic, which typer reads values with
+            _suggest_option(error)
             if _wants_json(words):
                 from ..render import error_as_json
 
@@ -46,6 +49,15 @@ class _Group(TyperGroup):
         if standalone_mode:
             sys.exit(code if isinstance(code, int) else 0)
         return code
+
+
+def _suggest_option(error: Any) -> None:
+    """Let *error* name our option, if it is about one that an earlier version or another library called so."""
+    asked = getattr(error, "option_name", "")
+    name = asked.removeprefix("--").replace("-", "_")
+    ours = name_flag(OTHER_NAMES.get(name, name))
+    if ours != asked and error.ctx and any(ours in one.opts for one in error.ctx.command.params):
+        error.message, error.possibilities = f"No such option: {asked}; write {ours}", ()
 
 
 def _wants_json(words: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from .._text.choices import Format
+from .._text.vocabulary import Format
 from ..errors import ConfigurationError
 from .completion import complete_option
 from .output import show_progress
@@ -42,6 +42,14 @@ _OPTION = "An option of a provider, such as tavily.search_depth=advanced; docs/p
 ProviderOption = Annotated[
     list[str] | None, declare("PROVIDER.OPTION=VALUE", _OPTION, "--option", complete=complete_option)
 ]
+
+
+_FLAGS = {"allowed_domains": "allow_domain", "blocked_domains": "block_domain", "allow_address": "internal"}
+
+
+def name_flag(option: str) -> str:
+    """Return the flag of an *option* of a search, or of one that had another name."""
+    return f"--{_FLAGS.get(option, option).replace('_', '-')}"
 
 
 @contextmanager

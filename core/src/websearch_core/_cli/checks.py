@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from .._browser.find import PROVEN, find_browser, read_version
-from .._registry import provider_class, registered_name
+from .._registry import find_class, registered_name
 from .._runtime.deadline import time_limit
 from ..client._selection import AUTO, AUTOMATIC, build_provider, check_provider
 from ..errors import BadResponse, ConfigurationError, MissingKey, ServiceError, TimedOut, Unavailable, WebSearchError
@@ -171,7 +171,7 @@ def _describe_browser(settings: Settings) -> dict[str, Any]:
 
 def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
     started = time.monotonic()
-    signup_url = str(getattr(getattr(_find_class(name), "about", None), "signup_url", ""))
+    signup_url = str(getattr(getattr(find_class(name), "about", None), "signup_url", ""))
 
     def check(
         error: WebSearchError | None = None, *, configured: bool = True, reachable: bool | None = True, note: str = ""
@@ -203,7 +203,7 @@ def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
 
 def _ping(name: str) -> Flow[bool | None]:
     """Return whether the server of a provider answers, with whatever status; None if it has no known server."""
-    url = getattr(_find_class(name), "base_url", None)
+    url = getattr(find_class(name), "base_url", None)
     if not isinstance(url, str):
         return None
     try:
@@ -219,30 +219,21 @@ def _is_answer(error: WebSearchError) -> bool:
     return not isinstance(error, TimedOut | Unavailable) or getattr(error, "status", None) is not None
 
 
-def _find_class(name: str) -> type | None:
-    try:
-        return provider_class(name)
-    except (ImportError, AttributeError, ConfigurationError):  # its check says so
-        return None
-
-
 def _list_options(name: str, settings: Settings) -> list[Setting]:
-    if (cls := _find_class(name)) is None:
+    if not (fields := field_notes(cls := find_class(name))):
         return []
-    sources = {
-        option: one.source for option, one in collect_options(cls, settings.options(registered_name(name)), {}).items()
-    }
+    given = collect_options(cls, settings.options(registered_name(name)), {})
     try:
         provider = build_provider(name, settings)
     except ConfigurationError:
         provider = None  # rejected values are not shown: one may be a key in the wrong place
     found = []
-    for option, notes in field_notes(cls).items():
-        source = sources.get(option, DEFAULT)
+    for option, notes in fields.items():
+        source = given[option].source if option in given else DEFAULT
         value = getattr(provider, option, None)
         if is_secret(notes):
-            value = "**********" if value is not None or option in sources else None
-        if provider is not None or option in sources:
+            value = "**********" if value is not None or option in given else None
+        if provider is not None or option in given:
             found.append(_setting(f"providers.{registered_name(name)}.{option}", value, source))
     return found
 

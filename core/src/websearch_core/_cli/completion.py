@@ -4,8 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .._text.choices import TimeRange
-from ..errors import WebSearchError
+from .._text.vocabulary import TimeRange
 
 
 def complete_provider(incomplete: str) -> list[str]:
@@ -27,16 +26,13 @@ def complete_name(incomplete: str) -> list[str]:
 
 def complete_option(incomplete: str) -> list[str]:
     """Return the providers that have options; after ``tavily.``, its options; and after ``=``, the choices."""
-    from .._registry import known, provider_class
+    from .._registry import find_class, known
     from ..provider._declare import field_notes, is_secret
 
     name, dot, _ = incomplete.partition(".")
     if not dot:
         return [f"{one}." for one in _starting_with(incomplete, known())]
-    try:
-        notes = field_notes(provider_class(name))
-    except (ImportError, AttributeError, WebSearchError):
-        return []
+    notes = field_notes(find_class(name))
     return _starting_with(incomplete, (f"{name}.{option}=" for option, of in notes.items() if not is_secret(of)))
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .._text.choices import Format
 from .._text.escaping import escape_json, escape_line, join_lines, strip_controls
+from .._text.vocabulary import Format
 from ..errors import DisallowedByRobots, ServiceError, UnsafeURL, WebSearchError
 
 if TYPE_CHECKING:

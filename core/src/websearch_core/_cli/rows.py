@@ -104,7 +104,7 @@ class Rows:
         row = self.find(url) or {}
         if self.folder and (file := self.folder / row.get("file", "")).is_file():
             row["content"] = file.read_text("utf-8").partition("\n---\n\n")[2][:-1]
-        return Page(**{"url": url} | {name: row[name] for name in _RECALLED if row.get(name)})
+        return Page.model_validate({"url": url} | {name: row[name] for name in _RECALLED if row.get(name)})
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         with self._part.open("rb") as file:

@@ -130,7 +130,9 @@ class Pool(_Pool):
         key = self._find_key(request)
         proxy = self._way.find_forwarder(key[1].decode("ascii"), key[2]) if self._way else None
         while True:
-            connection = self._take(key) or self._create(request)
+            while (connection := self._take_idle(key)) is not None and connection.has_expired():
+                connection.close()
+            connection = connection or self._create(request)
             self._busy[connection] = True
             try:
                 response = connection.handle_request(self._address(request, proxy) if proxy else request)
@@ -147,11 +149,6 @@ class Pool(_Pool):
     def close(self) -> None:
         for connection in self._take_all():
             connection.close()
-
-    def _take(self, key: Key) -> Any:
-        while (connection := self._take_idle(key)) is not None and connection.has_expired():
-            connection.close()
-        return connection
 
     def _end(self, connection: Any, key: Key, *, is_clear: bool) -> None:
         for one in self._release(connection, key, is_clear):
@@ -173,7 +170,9 @@ class AsyncPool(_Pool):
         key = self._find_key(request)
         proxy = self._way.find_forwarder(key[1].decode("ascii"), key[2]) if self._way else None
         while True:
-            connection = await self._take(key) or self._create(request)
+            while (connection := self._take_idle(key)) is not None and connection.has_expired():
+                await connection.aclose()
+            connection = connection or self._create(request)
             self._busy[connection] = True
             try:
                 response = await connection.handle_async_request(self._address(request, proxy) if proxy else request)
@@ -191,11 +190,6 @@ class AsyncPool(_Pool):
         if self._timer is not None:
             self._timer.cancel()
         await _close_all(self._take_all())
-
-    async def _take(self, key: Key) -> Any:
-        while (connection := self._take_idle(key)) is not None and connection.has_expired():
-            await connection.aclose()
-        return connection
 
     async def _end(self, connection: Any, key: Key, *, is_clear: bool) -> None:
         surplus = self._release(connection, key, is_clear)

@@ -27,7 +27,7 @@ from .._runtime.deadline import clamp, in_time, time_left, timeout_left, wait_fo
 from .._runtime.forks import Restartable, start_over_after_fork
 from .._runtime.scope import current_call, current_client
 from .._runtime.threads import in_thread
-from .._runtime.turns import Places
+from .._runtime.turns import Slots
 from .._text.urls import find_origin, locate
 from ..errors import BadResponse, InvalidOption
 from ..flow import Request, Response
@@ -88,7 +88,7 @@ class Sender(Restartable):
         self._clients: dict[bool, Any] = {}
         self._end = weakref.finalize(self, _close, self._clients)  # closing is optional
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
-        self._slots = {guarded: Places(MAX_CONCURRENT) for guarded in self._lines}
+        self._slots = {guarded: Slots(MAX_CONCURRENT) for guarded in self._lines}
 
     def start_over(self) -> None:
         """Leave the connections to the parent process, without closing them."""
@@ -126,7 +126,7 @@ class Sender(Restartable):
     def _exchange(self, client: Any, request: Request, answers: list[Any]) -> Response:
         for target in self._check_targets(request) if request.target is not None else ():
             resolve(self._lines[True], self.guard, *target, self._connect_timeout)
-        check_branch()  # it may have waited long for its place
+        check_branch()  # it may have waited long for its slot
         reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
         answers.append(reply)
         try:
@@ -213,7 +213,7 @@ class Sender(Restartable):
     def share_services(self, other: Sender) -> None:
         """Use the connections of *other* to services, which are sent the same keys.
 
-        Connections to the servers of pages are opened under a policy, and are never shared. Nor are the places for
+        Connections to the servers of pages are opened under a policy, and are never shared. Nor are the slots for
         requests: a thread that waits for its connection keeps no other waiting.
         """
         self._services = other._services or other

@@ -17,9 +17,9 @@ def releasing(give_back: Callable[[], object]) -> Generator[None]:
 
     Prepare before taking anything::
 
-        release = releasing(lambda: places.leave(one))
+        release = releasing(lambda: slots.leave(one))
         try:
-            places.enter(one)
+            slots.enter(one)
             work()
         finally:
             release.close()

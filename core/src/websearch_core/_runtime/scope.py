@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary, ref
 
-from .._text.choices import Responses
+from .._text.vocabulary import Responses
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class Delay:
                 self._before += time.monotonic() - self._since
 
 
-class Choices(NamedTuple):
+class WantedContent(NamedTuple):
     """What a call wants of the pages that it reads, instead of what the reader was made with.
 
     ``menus`` says whether the links in menus are needed, as for a crawl; ``route`` is the fragment by which the scripts
@@ -147,7 +147,7 @@ class CallContext(NamedTuple):
     patience: Patience = Patience()  # for being asked to come back later; this one has no end, so it does not change
     caller: Caller = Caller()  # who makes it
     account: Account = Account()  # who is charged
-    choices: Choices = Choices()  # what it wants of pages
+    wanted: WantedContent = WantedContent()  # what it wants of pages
     is_fresh: bool = False  # whether it is made inside `no_cache`
     reads_on: bool = False  # whether it reads what follows of a page, which should be the same page as before
     memory: Any = None  # what its conversation was given (`websearch_core.provenance`); None outside of the tools

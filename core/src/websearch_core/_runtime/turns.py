@@ -1,9 +1,9 @@
-"""Share places among the clients of a process, so that one that asks for many does not hold up the others.
+"""Share slots among the clients of a process, so that one that asks for many does not hold up the others.
 
 A client is a `websearch_core.client.WebSearch`, or one of its tenants, as named by `websearch_core.layers.charge_to`.
 Threads, look-ups of names and pages that are being parsed are shared by one rule: clients that wait take turns, and a
-client takes another place only while more are free than it has. So of n clients, each holds at most 1/(n+1) of the
-places, and one that has none gets the next free one. Nothing is kept for a client that neither waits nor has a place.
+client takes another slot only while more are free than it has. So of n clients, each holds at most 1/(n+1) of the
+slots, and one that has none gets the next free one. Nothing is kept for a client that neither waits nor has a slot.
 The requests to a service or host (`websearch_core.layers.Throttle`) take turns, too, without that limit: one client
 alone may use all that the service allows.
 """
@@ -27,28 +27,28 @@ _Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes
 
 
 class Turns(Generic[T]):
-    """A number of places, and what waits for them. Its users hold a lock.
+    """A number of slots, and what waits for them. Its users hold a lock.
 
     An interrupt can end any of these methods half-way. So they keep no counts, and each can be called again: it then
     does what is left.
 
-    *each* is the maximum for one client, besides the rule above. Of the places, those that are *kept* are only for
+    *each* is the maximum for one client, besides the rule above. Of the slots, those that are *kept* are only for
     clients that have none: they do not count as free for the others.
     """
 
-    def __init__(self, places: int, *, each: float = inf, kept: int = 0) -> None:
-        self._places, self._each, self._kept = places, each, kept
+    def __init__(self, slots: int, *, each: float = inf, kept: int = 0) -> None:
+        self._slots, self._each, self._kept = slots, each, kept
         # Of each client what waits, in order, with the maximum that it allows; the client whose turn it is first.
         self.waiting: OrderedDict[Hashable, OrderedDict[T, float]] = OrderedDict()
         self._taken: dict[Hashable, set[T]] = {}  # of each client
         self.held: set[T] = set()  # of all clients
 
-    def grow(self, places: int) -> None:
-        """Have this many places, if there are fewer."""
-        self._places = max(places, self._places)
+    def grow(self, slots: int) -> None:
+        """Have this many slots, if there are fewer."""
+        self._slots = max(slots, self._slots)
 
     def put(self, client: Hashable, one: T, most: float = inf) -> None:
-        """Let *one* of a client wait for a place; it gets none while the client has *most*."""
+        """Let *one* of a client wait for a slot; it gets none while the client has *most*."""
         self.waiting.setdefault(client, OrderedDict())[one] = most
 
     def drop(self, client: Hashable, one: T) -> None:
@@ -66,7 +66,7 @@ class Turns(Generic[T]):
         return left
 
     def take(self) -> tuple[Hashable, T] | None:
-        """Give a place to what is next, and return it with its client; None if nothing may have one now."""
+        """Give a slot to what is next, and return it with its client; None if nothing may have one now."""
         client = self._find_next()
         if client is None:
             return None
@@ -76,7 +76,7 @@ class Turns(Generic[T]):
         return client, one
 
     def give(self, client: Hashable, one: T) -> None:
-        """Give a place to *one* of a client, whose next turn comes after those of the others."""
+        """Give a slot to *one* of a client, whose next turn comes after those of the others."""
         self.held.add(one)  # first: what is held is never given to somebody else
         self._taken.setdefault(client, set()).add(one)
         if client in self.waiting:
@@ -99,15 +99,15 @@ class Turns(Generic[T]):
         return ahead
 
     def take_at_once(self, client: Hashable, one: T, most: float = inf) -> bool:
-        """Give a place to *one* of a client and return True, if nothing waits and it may have one now."""
-        free = self._places - len(self.held)
+        """Give a slot to *one* of a client and return True, if nothing waits and it may have one now."""
+        free = self._slots - len(self.held)
         if self.waiting or free <= 0 or not self._may_take(client, most, free):
             return False
         self.give(client, one)
         return True
 
     def give_back(self, client: Hashable, one: T) -> None:
-        """Free the place of *one* of a client, if it has one."""
+        """Free the slot of *one* of a client, if it has one."""
         self.held.discard(one)
         taken = self._taken.get(client)
         if taken is not None:
@@ -124,7 +124,7 @@ class Turns(Generic[T]):
         return len(self.waiting.get(client, ()))
 
     def _find_next(self) -> Hashable | None:
-        free = self._places - len(self.held)
+        free = self._slots - len(self.held)
         if free <= 0:
             return None
         for client, line in self.waiting.items():
@@ -136,26 +136,26 @@ class Turns(Generic[T]):
         return len(self._taken.get(client, ())) < max(1, min(most, self._each, free - self._kept))
 
 
-class Places(Restartable):
-    """A number of places that threads hold while they work."""
+class Slots(Restartable):
+    """A number of slots that threads hold while they work."""
 
-    def __init__(self, places: int = 0) -> None:
-        self._places = places
+    def __init__(self, slots: int = 0) -> None:
+        self._slots = slots
         super().__init__()
 
     def start_over(self) -> None:
-        """Free all places: in a forked process, nobody waits for one or holds one."""
+        """Free all slots: in a forked process, nobody waits for one or holds one."""
         self._lock = threading.Lock()
-        self._turns: Turns[_Turn] = Turns(self._places)
+        self._turns: Turns[_Turn] = Turns(self._slots)
 
-    def grow(self, places: int) -> None:
-        """Have this many places, if there are fewer."""
+    def grow(self, slots: int) -> None:
+        """Have this many slots, if there are fewer."""
         with self._lock:
-            self._turns.grow(places)
+            self._turns.grow(slots)
 
     @property
     def waiting(self) -> int:
-        """How many wait for a place."""
+        """How many wait for a slot."""
         with self._lock:
             return sum(map(len, self._turns.waiting.values()))
 
@@ -165,9 +165,9 @@ class Places(Restartable):
         return len(self._turns.held)
 
     def hold(self, client: Hashable, work: Callable[[], R], seconds: float | None = None, *, most: float = inf) -> R:
-        """Wait for a place, in turn with the other clients, and hold it for as long as *work* takes.
+        """Wait for a slot, in turn with the other clients, and hold it for as long as *work* takes.
 
-        After *seconds* without a place, raise `TimedOut`. *most* bounds the places that this client may have for that.
+        After *seconds* without a slot, raise `TimedOut`. *most* bounds the slots that this client may have for that.
         """
         turn = threading.Lock()
         release = releasing(partial(self._leave, client, turn))
@@ -194,11 +194,11 @@ class Places(Restartable):
                 self._admit()
 
     def _admit(self) -> None:
-        """Wake those who get a place; call with the lock held."""
+        """Wake those who get a slot; call with the lock held."""
         try:
             while (one := self._turns.take()) is not None:
                 _wake(one[1])
-        except BaseException:  # interrupted: somebody may have a place and not know it
+        except BaseException:  # interrupted: somebody may have a slot and not know it
             for turn in self._turns.held:
                 _wake(turn)
             raise

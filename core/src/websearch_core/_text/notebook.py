@@ -5,7 +5,7 @@ style, no script. Only links are left, and they open a new tab that cannot reach
 """
 
 from __future__ import annotations
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -17,7 +17,6 @@ _MAX_SHOWN = 20_000  # characters of a page
 
 
 def response_as_html(response: Any) -> str:
-    """Return a `SearchResponse` as HTML."""
     found = quantity(len(response.results), "result") + (f" from {response.provider}" if response.provider else "")
     parts = [f"<p><b>{_html(response.query)}</b> · {_html(found)}</p>"]
     if response.answer:
@@ -31,34 +30,22 @@ def response_as_html(response: Any) -> str:
             f"{_html(text[:_MAX_SHOWN])}</p>"
         )
     parts += [f"<p>{_html_link(image.url, image.description or image.url)} (image)</p>" for image in response.images]
-    return _box([*parts, *_html_notes(response.notes)])
+    return _box(parts, response.notes)
 
 
 def page_as_html(page: Any) -> str:
     """Return a `Page` as HTML; its Markdown is shown as it is."""
-    facts = " · ".join(_html(fact) for fact in _facts(page))
+    url, day = page.final_url or page.url, f"{page.published:%Y-%m-%d}" if page.published else ""
+    part = f"{page.content_length:,} of {page.original_length:,} characters" if page.truncated else ""
+    facts = " · ".join(_html(fact) for fact in (shorten(url), page.author, day, part) if fact)
     shown = page.content if len(page.content) <= _MAX_SHOWN else f"{page.content[:_MAX_SHOWN]}…"
     text = f'<pre style="white-space: pre-wrap; max-height: 30em; overflow: auto">{_html(shown)}</pre>'
-    head = f"<p><b>{_html_link(page.final_url or page.url, page.title)}</b><br><small>{facts}</small></p>"
-    return _box([head, text, *_html_notes(page.notes)])
+    head = f"<p><b>{_html_link(url, page.title)}</b><br><small>{facts}</small></p>"
+    return _box([head, text], page.notes)
 
 
-def _facts(page: Any) -> Iterator[str]:
-    yield shorten(page.final_url or page.url)
-    if page.author:
-        yield page.author
-    if page.published:
-        yield f"{page.published:%Y-%m-%d}"
-    if page.truncated:
-        yield f"{page.content_length:,} of {page.original_length:,} characters"
-
-
-def _box(parts: Iterable[str]) -> str:
-    return f"<div>{''.join(parts)}</div>"
-
-
-def _html_notes(notes: Iterable[str]) -> Iterator[str]:
-    return (f"<p><i>{_html(note)}</i></p>" for note in notes)
+def _box(parts: Iterable[str], notes: Iterable[str]) -> str:
+    return f"<div>{''.join([*parts, *(f'<p><i>{_html(note)}</i></p>' for note in notes)])}</div>"
 
 
 def _html(text: str) -> str:

@@ -34,7 +34,6 @@ class RateLimit(NamedTuple):
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether nothing is left."""
         return self.remaining is not None and self.remaining <= 0 and self.limit != 0
 
 
@@ -64,25 +63,18 @@ def _by_draft(headers: Mapping[str, str]) -> list[RateLimit]:
     policies = _items(headers.get("ratelimit-policy", ""))
     states = _items(headers.get("ratelimit", ""))
     if any("r" in state for state in states.values()):
-        return [
-            RateLimit(
-                limit=_number(policies.get(name, {}).get("q")),
-                remaining=_number(state.get("r")),
-                reset=_number(state.get("t")),
-                window=_number(policies.get(name, {}).get("w")),
-                name=name,
-            )
-            for name, state in states.items()
-        ]
+        return [_combine(name, policies.get(name, {}), state) for name, state in states.items()]
     pairs = {name: value for part in headers.get("ratelimit", "").split(",") for name, value in [_pair(part)]}
     if "limit" in pairs:
         return [_make(pairs)]
     if policies and all("q" in policy for policy in policies.values()):
-        return [
-            RateLimit(limit=_number(policy["q"]), window=_number(policy.get("w")), name=name)
-            for name, policy in policies.items()
-        ]
+        return [_combine(name, policy, {}) for name, policy in policies.items()]
     return []
+
+
+def _combine(name: str, policy: Mapping[str, str], state: Mapping[str, str]) -> RateLimit:
+    limit, remaining, reset, window = map(_number, (policy.get("q"), state.get("r"), state.get("t"), policy.get("w")))
+    return RateLimit(limit, remaining, reset, window, name)
 
 
 def _by_name(headers: Mapping[str, str]) -> list[RateLimit]:

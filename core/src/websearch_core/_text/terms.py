@@ -35,7 +35,7 @@ _ASCII = re.compile(r"[A-Za-z0-9]+")
 _ALL_ASCII = bytes(range(0x80))
 _NOT_LETTERS = re.compile(rf"[^\w{_PAIRED}{MARKS}]|_")
 _APOSTROPHES = "\u02bb\u02bc"  # letters to Unicode, written by some where others write a quotation mark
-_WORD = re.compile(rf"(?P<unspaced>[{_PAIRED}]+)|(?:(?![{_PAIRED}{_APOSTROPHES}])[^\W_]|[{MARKS}])+")
+_WORD = re.compile(rf"(?P<unspaced>[{_PAIRED}]+)|((?:[^\W_{_PAIRED}{_APOSTROPHES}]++|[{MARKS}]++)+)")
 # The Arabic article, and what is written in one word with it: "and the", "with the"; then letters with two spellings.
 _ARTICLE = re.compile("\\A[\u0648\u0641]?(?:[\u0628\u0643]?\u0627\u0644|\u0644\u0644)(?=..)")
 _SPELLINGS = str.maketrans("\u0629\u0649", "\u0647\u064a")
@@ -69,7 +69,11 @@ def list_terms(text: str) -> list[str]:
     """Return the forms of the terms of *text*; faster than `split_terms`."""
     if _has_plain_words(text):
         return [_stem(word[:_MAX_LENGTH]) for word in _ASCII.findall(text)]
-    return [word.form for word in split_terms(text)]
+    forms: list[str] = []
+    for unspaced, word in _WORD.findall(text):
+        run = _fold(unspaced)
+        forms += [run[n : n + 2] for n in range(len(run))] if unspaced else [_stem(word[:_MAX_LENGTH])]
+    return [*filter(None, forms)]
 
 
 def _has_plain_words(text: str) -> bool:

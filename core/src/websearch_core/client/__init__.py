@@ -48,9 +48,7 @@ __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preloa
 
 _T = TypeVar("_T")
 _NOT_A_FLOW = "flow: must be a generator, not text; to search, write web.search(query)"
-_OF_SETTINGS = WebSearchOptions.__annotations__.keys() - {
-    "reader", "api_key", "base_url", "layers", "http", "on_event", "settings",
-}  # fmt: skip
+_ELSEWHERE = {"reader", "layers", "http"}  # arguments that are not, or not always, settings
 
 
 class WebSearch:
@@ -131,7 +129,8 @@ class WebSearch:
             raise ConfigurationError("settings: must be Settings, such as Settings.from_mapping({...})")
         if not isinstance(http, Http):
             raise ConfigurationError("http: must be Http(...), such as Http(verify=context)")
-        given = {name: value for name, value in options.items() if name in _OF_SETTINGS and value is not None}
+        known = Settings.model_fields.keys() - _ELSEWHERE
+        given = {name: value for name, value in options.items() if name in known and value is not None}
         if of_settings := http.for_settings:
             given["http"] = of_settings
         settings = (settings.override if settings else Settings.load)(**given)
@@ -419,7 +418,7 @@ class WebSearch:
                     store(url, page.content)
 
         Memory stays flat: the next URL is asked for when it is needed, and at most 64 times *concurrency* wait while
-        few hosts have taken all turns. Where pages are fetched from here, hosts take turns, each with four places, or
+        few hosts have taken all turns. Where pages are fetched from here, hosts take turns, each with four slots, or
         as many as `Throttle` says. URLs with one canonical form are read once if they come soon after each other.
         Closing the iterator, or Ctrl-C, ends what is under way.
 
@@ -429,7 +428,7 @@ class WebSearch:
             in_order: Yield the pages in the order of *urls*: one that takes long holds up those after it.
             give_up_after: How many pages of a host in a row may time out, find no connection or be refused (429, 503).
                 Its other pages are then `Unavailable`, and not requested. Before its first answer, a host has one
-                place, and after a failure, its turn comes last. None never gives up.
+                slot, and after a failure, its turn comes last. None never gives up.
             part: Which part of each page to return, as for `read`.
 
         Raises:

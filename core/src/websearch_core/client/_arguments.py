@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
-from .._registry import known, provider_class
-from .._text.choices import OTHER_NAMES
 from .._text.suggestion import check_names
 from .._text.urls import is_web_url, serialize
+from .._text.vocabulary import OTHER_NAMES
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, Unsupported
-from ..provider._declare import field_notes
-from ..settings._values import describe_former, find_home
+from ..settings._names import find_aliases, find_home, find_line
 from ._signature import WebSearchOptions
 
 PASSAGE_LENGTH = 1_500  # characters of each page that a search reads, unless the call says otherwise
@@ -49,11 +46,10 @@ def make_query(
             raise InvalidOption(f"query: must be text, not {type(query).__name__}")
         if not query.strip():
             raise InvalidOption("query: it is empty; give the words to search for")
-        check_placed(options, SearchOptions.__annotations__)
+        check_placed(options, {*SearchOptions.__annotations__, "read_top"})
         text, given = query, {name: value for name, value in options.items() if value is not None}
     if usual:
-        names = {OTHER_NAMES.get(name, name) for name in given}
-        replaced = names | (_PERIOD if names & _PERIOD else set())
+        replaced = given.keys() | (_PERIOD if given.keys() & _PERIOD else set())
         given |= {name: value for name, value in usual.items() if name not in replaced}
     if unsupported:
         given["unsupported"] = unsupported
@@ -69,49 +65,17 @@ def check_arguments(
     to write for a name that is known elsewhere, and never shows a value, which may be a key: ``api_ky="..."``.
     """
     for name in given:
-        if name not in known and (line := _find_line(name, known, find_home, given.get("provider"))):
+        if name not in known and (line := find_line(name, known, asked=given.get("provider"), find_home=find_home)):
             raise ConfigurationError(f"{name}: write {line}")
-    check_names(given, known, ConfigurationError)
-
-
-def _find_line(name: str, known: Collection[str], find_home: Callable[[str], str], asked: Any) -> str:
-    """Return the line to write instead of *name*, which is an option elsewhere, or was one; empty if none is known.
-
-    An option of several providers is shown with the one that is *asked*, a name or several.
-    """
-    option = OTHER_NAMES.get(name, name)
-    if option == "limit" and "k" in known:
-        return "k=..."
-    if option in known:
-        return f"{option}=..."
-    if (home := find_home(option)) in known:
-        return f'{home}={{"{option}": ...}}'
-    if home == "search_options":  # of a class that only reads
-        return ""
-    if line := describe_former(name):
-        return line
-    from ..reading import ReadOptions
-
-    return f"read(url, {name}=...)" if name in ReadOptions.__annotations__ else find_provider_line(name, asked)
-
-
-def find_provider_line(name: str, asked: Any) -> str:
-    """Return the line if *name* is an option of providers: of those that are *asked*, if any of them has it."""
-    first = asked.split(",") if isinstance(asked, str) else asked if isinstance(asked, list | tuple) else ()
-    found = {}
-    for provider in known():
-        with suppress(ImportError, AttributeError):  # of a plug-in
-            cls = provider_class(provider)
-            if name in field_notes(cls):
-                found[provider] = f"provider={cls.__name__}({name}=...)"
-    return ", or ".join([line for provider, line in found.items() if provider in first] or found.values())
+    check_names(given, known, ConfigurationError, find_aliases(known))
 
 
 def check_placed(options: Iterable[str], known: Container[str]) -> None:
     """Raise `InvalidOption` if one of *options* is not *known*, but is one of the whole `WebSearch`."""
-    for name in [name for name in options if name not in known and name not in OTHER_NAMES]:
-        line = f"{name}=..." if name in _KNOWN else describe_former(name) or find_provider_line(name, None)
-        if line:
+    for name in [name for name in options if name not in known]:
+        if (ours := OTHER_NAMES.get(name, name)) in known:
+            raise InvalidOption(f"{name}: write {ours}=...")
+        if line := find_line(name, _KNOWN):
             raise InvalidOption(f"{name}: not an option of a call; give it to WebSearch({line})")
 
 
@@ -144,7 +108,7 @@ def _check_list(name: str, what: str, items: Any, use: str, kinds: tuple[type, .
 
 
 def strip_fragment(url: str) -> str:
-    """Return *url* without its fragment, for services; the browser here gets it as the `Choices.route` of the call."""
+    """Return *url* without its fragment, for services; the browser here gets it as `WantedContent.route`."""
     if not isinstance(url, str):
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
     target, mark, _ = url.partition("#")

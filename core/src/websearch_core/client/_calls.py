@@ -8,12 +8,12 @@ from functools import partial
 from importlib import import_module
 from math import ceil
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, get_args
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.clock import now
 from .._runtime.deadline import time_limit
-from .._runtime.scope import Choices, current_call, scope
+from .._runtime.scope import WantedContent, current_call, scope
 from .._text.suggestion import check_names
 from .._text.urls import describe_url, find_host, find_route, identify, is_web_url
 from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption, WebSearchError
@@ -26,6 +26,7 @@ from ..layers._single_flight import free
 from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import find_outcomes
 from ..provider._ports import Provider, needs_network, opens_pages
+from ..settings._values import ReadDefaults
 from ..tokens import estimate_tokens
 from ._arguments import check_number, check_placed, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
@@ -41,9 +42,10 @@ _Pages: TypeAlias = list[Page | WebSearchError]
 _Responses: TypeAlias = list[SearchResponse | WebSearchError]
 Prepare: TypeAlias = Callable[[Any], "SearchQuery | WebSearchError"]
 _CHOICES = {
-    **dict.fromkeys(("comments", "reviews", "transcripts"), ("drop", "keep")),
-    "links": ("keep", "text", "drop"),
-}
+    name: get_args(get_args(field.annotation)[0])
+    for name, field in ReadDefaults.model_fields.items()
+    if name in WantedContent._fields and name != "ocr"
+}  # the words for what a page shows
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _SHOWN_BY = "websearch_core.render"  # what shows a response, or an error, to a model
 _MAX_CONCURRENT = 8  # pages of a search, or requests for several pages, at a time
@@ -121,7 +123,7 @@ class Calls:
             else:
                 response = enforce_query(found, narrowed, longest)
             if passages and read_top:
-                with scope(choices=self._choose({})):
+                with scope(wanted=self._choose({})):
                     response = yield from self._read_results(response, read_top, passages)
         return response
 
@@ -162,20 +164,20 @@ class Calls:
 
     def read(self, url: str, options: ReadOptions) -> Flow[Page]:
         """Read a page, or a part of it."""
-        with scope(choices=self._choose(options)):
+        with scope(wanted=self._choose(options)):
             return (yield from self._read_one(self.page_reader, url, (yield from self._make_excerpt(options))))
 
     def stream_reads(
         self, options: ReadOptions, concurrency: int, in_order: bool, give_up_after: int | None
     ) -> Flow[Stream[Page]]:
         """Return a stream of pages."""
-        with scope(choices=self._choose(options)):
+        with scope(wanted=self._choose(options)):
             part = yield from self._make_excerpt(options)
             return self._stream_reads(part, concurrency, in_order=in_order, give_up_after=give_up_after)
 
-    def _choose(self, options: ReadOptions) -> Choices:
+    def _choose(self, options: ReadOptions) -> WantedContent:
         """Return what a call wants of pages, or the call or tool around it, or the settings."""
-        around = current_call().choices
+        around = current_call().wanted
         wanted: dict[str, Any] = {"menus": around.menus}
         for name, words in _CHOICES.items():
             choice = options.get(name)
@@ -183,7 +185,7 @@ class Calls:
                 raise InvalidOption(f"{name}: must be {' or '.join(words)}, not {choice!r}")
             wanted[name] = choice or getattr(around, name) or self.settings.read_options.get(name)
         wanted["ocr"] = options.get("ocr") or around.ocr or self.settings.read_options.get("ocr")
-        return Choices(**wanted)
+        return WantedContent(**wanted)
 
     def _read_one(
         self, reader: PageReader, url: str, part: Excerpt, ready: Page | WebSearchError | None = None
@@ -213,7 +215,7 @@ class Calls:
         with time_limit(self.settings.timeout.read):
             if isinstance(ready, WebSearchError):
                 raise ready
-            with scope(reads_on=part.offset > 0, choices=current_call().choices._replace(route=find_route(url))):
+            with scope(reads_on=part.offset > 0, wanted=current_call().wanted._replace(route=find_route(url))):
                 page = yield from recall(
                     self.reader, partial(describe_page, target), partial(_fetch, reader, target, ready)
                 )
@@ -221,18 +223,18 @@ class Calls:
                 domains.check(page.final_url)
             if page.url == target != url:
                 page = page.model_copy(update={"url": url})
-            choices = current_call().choices
+            wanted = current_call().wanted
             if page.provider not in _CHOOSING:
-                wanted = [name for name in ("comments", "reviews") if getattr(choices, name)]
-                notes = [f"{page.provider} cannot choose {name}: they are as it returned them" for name in wanted]
+                chosen = [name for name in ("comments", "reviews") if getattr(wanted, name)]
+                notes = [f"{page.provider} cannot choose {name}: they are as it returned them" for name in chosen]
                 page = page.with_notes(*notes)
-            links = choices.links
+            links = wanted.links
             if part.is_cheap(page):
                 return _take_excerpt(page, part, links)
             return (yield Call(_take_excerpt, page, part, links))  # type: ignore[no-any-return]
 
     def _stream_reads(self, part: Excerpt, concurrency: int, **how: Any) -> Stream[Page]:
-        reader, choices = self.reader, current_call().choices
+        reader, wanted = self.reader, current_call().wanted
         fetches, size = any(map(opens_pages, leaves(reader))), batch_size(reader) if reads_batches(reader) else 1
         stated = [getattr(getattr(one, "layer", None), "host_concurrent", None) for one in parts(reader)]
         host_limit = max([number for number in stated if number] or [_OF_ONE_HOST]) if fetches else concurrency
@@ -243,7 +245,7 @@ class Calls:
             return url, key, find_host(url) if fetches and key != number else one
 
         def do(urls: list[Any]) -> Flow[_Pages]:
-            with scope(choices=choices):
+            with scope(wanted=wanted):
                 if size == 1:
                     return [(yield from self._read_one(reader, urls[0], part))]
                 ready = yield from self._read_batch(urls)
@@ -288,7 +290,7 @@ class Calls:
         check_placed(options, ReadOptions.__annotations__)
         check_names(options, ReadOptions.__annotations__, InvalidOption)
         part: dict[str, Any] = {
-            name: value for name, value in options.items() if value is not None and name not in Choices._fields
+            name: value for name, value in options.items() if value is not None and name not in WantedContent._fields
         }
         usual: Any = self.settings.read_options
         if not {"max_length", "max_tokens"} & set(part):

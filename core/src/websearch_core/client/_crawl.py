@@ -14,10 +14,10 @@ from urllib.parse import urljoin
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
-from .._runtime.scope import Choices, scope
-from .._text.choices import Scope
+from .._runtime.scope import WantedContent, scope
 from .._text.suggestion import check_names
 from .._text.urls import find_page, is_web_url, serialize, split_url
+from .._text.vocabulary import Scope
 from ..errors import InvalidOption, UnsafeURL, WebSearchError
 from ..flow import Flow
 from ..layers import Robots
@@ -34,7 +34,7 @@ Answer: TypeAlias = Page | WebSearchError
 
 _log = logging.getLogger(__name__)
 _LONGEST = 300.0  # seconds for a service to map a site
-_OTHER_NAMES = MappingProxyType({"max_depth": "depth", "max_pages": "limit", "max_results": "limit"})  # of options
+_OTHER_NAMES = MappingProxyType({"max_depth": "depth", "max_pages": "limit"})  # of options
 _MAX_LENGTH = 1_000  # characters of a URL
 _MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
 _MAX_QUERIES = 500  # of one path: a calendar has a page for every day
@@ -45,8 +45,8 @@ _SESSION = re.compile(
 )
 
 
-class _Place:
-    """A site of a crawl, and how much of it was found: pages, lists, and queries of each path."""
+class _Area:
+    """What a crawl may read from one start, and how much of it was found: pages, lists, and queries of each path."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -106,8 +106,8 @@ class Crawl:
         self.found: list[str] = []
         self.left = 0  # pages that were found, and are beyond the limit
         self.failed = 0  # starts and lists with a temporary error, which may have led to more
-        self._waiting: deque[tuple[_Place, str, int | None]] = deque()  # with the links from the start; None for lists
-        self._under_way: dict[str, tuple[_Place, int | None]] = {}
+        self._waiting: deque[tuple[_Area, str, int | None]] = deque()  # with the links from the start; None for lists
+        self._under_way: dict[str, tuple[_Area, int | None]] = {}
         self._seen: set[str] = set()
         self._read: set[int] = set()  # pages, by what identifies them
 
@@ -115,14 +115,14 @@ class Crawl:
         """Yield each page, or its error, when it was read. Closing the generator ends what is under way."""
         with closing(iterate(self._web, self._pull(), self._start)) as answers:
             for url, answer in answers:
-                if (row := self._settle(url, answer)) is not None:
+                if (row := self._take_in(url, answer)) is not None:
                     yield url, row
 
     async def arows(self) -> AsyncGenerator[tuple[str, Answer]]:
         """Do the same as `rows` on the running event loop."""
         async with aclosing(aiterate(self._web, self._pull(), self._start)) as answers:
             async for url, answer in answers:
-                if (row := self._settle(url, answer)) is not None:
+                if (row := self._take_in(url, answer)) is not None:
                     yield url, row
 
     def list_urls(self, rows: Iterable[tuple[str, Answer]]) -> list[str]:
@@ -135,9 +135,9 @@ class Crawl:
     def _start(self) -> Flow[Stream[Any]]:
         service: Any = next((reader for reader in leaves(self._reader) if hasattr(reader, "map")), None)
         for site in self._sites:
-            place, mapped = _Place(site), Page(url=site.url)
+            area, mapped = _Area(site), Page(url=site.url)
             if service and site.sitemaps and site.depth:  # it knows the sitemaps, too
-                place.site = site._replace(sitemaps=False)
+                area.site = site._replace(sitemaps=False)
                 self._web.settings.domains.check(site.url)
                 do: Any = partial(service.map, site)
                 budgets: list[Any] = [one for one in parts(self._reader) if hasattr(one, "charge")]
@@ -145,12 +145,12 @@ class Crawl:
                     do = partial(budget.charge, "read", 1, do, lambda page: [page])
                 with time_limit(_LONGEST):
                     mapped = yield from contain_bugs(do, service.name)
-            self._add(place, site.url, 1 if mapped.links and self._only_urls else 0)
+            self._add(area, site.url, 1 if mapped.links and self._only_urls else 0)
             for url in filter(is_web_url, mapped.links):
-                self._add(place, _normalize(url), 1)
+                self._add(area, _normalize(url), 1)
         calls = replace(self._web._calls, reader=self._reader, page_reader=self._reader)  # noqa: SLF001 - part of it
         part: Any = {name: value for name, value in self._part.items() if name != "concurrency"}
-        with scope(choices=Choices(menus=True)):
+        with scope(wanted=WantedContent(menus=True)):
             return (yield from calls.stream_reads(part, self._part["concurrency"], in_order=False, give_up_after=3))
 
     def _pull(self) -> Iterator[Any]:
@@ -158,17 +158,17 @@ class Crawl:
             if not self._waiting:
                 yield NOT_NOW
                 continue
-            place, url, depth = self._waiting.popleft()
-            if depth is None and place.counts["pages"] >= place.site.limit:  # it would only add to what is too much
+            area, url, depth = self._waiting.popleft()
+            if depth is None and area.counts["pages"] >= area.site.limit:  # it would only add to what is too much
                 continue
-            self._under_way[url] = place, depth
+            self._under_way[url] = area, depth
             if depth and (page := self._find_known(url)) is not None:
-                self._settle(url, page)
+                self._take_in(url, page)
             else:
                 yield url
 
-    def _settle(self, url: str, answer: Answer) -> Answer | None:
-        place, depth = self._under_way.pop(url)
+    def _take_in(self, url: str, answer: Answer) -> Answer | None:
+        area, depth = self._under_way.pop(url)
         if isinstance(answer, WebSearchError):
             if not depth and getattr(answer, "temporary", False):
                 self.failed += 1
@@ -176,10 +176,10 @@ class Crawl:
             return None if depth is None else answer
         there = _normalize(answer.final_url or url)
         if depth is not None:
-            if depth and not place.holds(there):
+            if depth and not area.holds(there):
                 return UnsafeURL("the page redirects to something outside of the crawl")
-            if not place.holds(there):
-                place.site = place.site._replace(url=there)
+            if not area.holds(there):
+                area.site = area.site._replace(url=there)
             begin = answer.title, answer.content[:500]  # many sites declare one canonical URL for all pages
             page = {hash((_identify(one), *begin)) for one in (there, answer.canonical_url or there)}
             self._seen.add(_identify(there))
@@ -187,31 +187,31 @@ class Crawl:
                 return None
             self._read |= page
         for link in filter(is_web_url, answer.links):
-            self._add(place, _normalize(link), (depth or 0) + 1)
-        if depth == 0 and place.site.sitemaps and place.site.depth:
+            self._add(area, _normalize(link), (depth or 0) + 1)
+        if depth == 0 and area.site.sitemaps and area.site.depth:
             named = [one for robots in self._robots for one in robots.files.find_sitemaps(there)]
-            folder = place.site._replace(url=there).folder
+            folder = area.site._replace(url=there).folder
             for one in (*(named or ["/sitemap.xml"]), "/llms.txt", f"{folder}llms.txt"):
-                self._add(place, urljoin(there, one), None)
+                self._add(area, urljoin(there, one), None)
         return None if depth is None else answer
 
-    def _add(self, place: _Place, url: str, depth: int | None) -> None:
+    def _add(self, area: _Area, url: str, depth: int | None) -> None:
         if depth is not None and depth <= 1 and _LIST.search(url.partition("?")[0]):
             depth = None
         key = _identify(url)
-        if key in self._seen or (depth or 0) > place.site.depth:
+        if key in self._seen or (depth or 0) > area.site.depth:
             return
-        if not (place.holds(url, whole=True) if depth is None else depth == 0 or place.wants(url)):
+        if not (area.holds(url, whole=True) if depth is None else depth == 0 or area.wants(url)):
             return
         self._seen.add(key)
-        kind, most = ("lists", _MAX_LISTS) if depth is None else ("pages", place.site.limit)
-        if place.counts[kind] >= most:
+        kind, most = ("lists", _MAX_LISTS) if depth is None else ("pages", area.site.limit)
+        if area.counts[kind] >= most:
             self.left += depth is not None
             return
-        place.counts[kind] += 1
+        area.counts[kind] += 1
         self.found += [] if depth is None else [url]
-        if depth is None or not self._only_urls or depth < place.site.depth:
-            self._waiting.append((place, url, depth))
+        if depth is None or not self._only_urls or depth < area.site.depth:
+            self._waiting.append((area, url, depth))
 
 
 def _normalize(url: str) -> str:

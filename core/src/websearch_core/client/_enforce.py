@@ -177,9 +177,9 @@ def _make_inert(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         if key in {"url", "next_url"}:
             return escape_url(value) if is_web_url(value) else None
-        return " ".join(escape_text(value).split())
+        return value if value.isalnum() and value.isascii() else " ".join(escape_text(value).split())
     if isinstance(value, dict):
-        return {_make_inert(name): _make_inert(one, name) for name, one in value.items()}
+        return {_make_inert(name): one if one is None else _make_inert(one, name) for name, one in value.items()}
     return [_make_inert(one) for one in value] if isinstance(value, list | tuple) else value
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from .. import events
-from .._registry import is_known, known, provider_class, registered_name, unknown_provider
+from .._registry import find_class, is_known, known, provider_class, registered_name, unknown_provider
 from .._runtime.scope import current_call
 from .._text.lists import split_list
 from .._text.urls import Origin, find_origin, is_this_machine, parse_holes
@@ -72,7 +72,7 @@ class Selection:
     def __post_init__(self) -> None:
         """Reject unknown names early, and everything if web search is switched off."""
         if off := self.settings.switched_off():
-            raise ConfigurationError(f"web search is switched off: {off.place}: {off.key} is false")
+            raise ConfigurationError(f"web search is switched off: {off.at()} is false")
 
     def searchers(self, choice: Choice | None, **one: Any) -> tuple[list[Provider], bool]:
         """Return the providers to search with, in order, and whether we chose; *one* has options of the only one."""
@@ -99,12 +99,8 @@ class Selection:
         on = [name for name in ("duckduckgo", "tavily") if not self.settings.switched_off(name)]
         if not on:
             raise ConfigurationError("duckduckgo and tavily, which need no key, are switched off: name a provider")
-        return [
-            self._find_for_role(
-                build_provider(name, self.settings, keyless=True) if name == "tavily" else name, "search"
-            )
-            for name in on
-        ]
+        made = [build_provider(name, self.settings, keyless=True) if name == "tavily" else name for name in on]
+        return [self._find_for_role(item, "search") for item in made]
 
     def readers(self, choice: Choice | None, searchers: Sequence[Provider]) -> tuple[list[Provider], bool]:
         """Return the readers, in order, and whether the choice was automatic.
@@ -200,11 +196,8 @@ def make_stack(
     for layer in layers if isinstance(layers, list | tuple) else ():
         check_home(layer)
     defaults: dict[str, Layer] = {"relax": Relax(unsupported="raise"), "single_flight": SingleFlight()}
-    defaults |= {
-        name: layer
-        for name, layer in (("retry", Retry()), ("throttle", Throttle()))
-        if getattr(settings, name) is not False
-    }
+    usual: dict[str, Layer] = {"retry": Retry(), "throttle": Throttle()}
+    defaults |= {name: layer for name, layer in usual.items() if getattr(settings, name) is not False}
     defaults |= chosen | {name: settings.find_layer(name) for name in settings.layers}
     has_breaker = any(layer.rank == Rank.BREAKER for layer in defaults.values())
     return Stack(
@@ -224,18 +217,17 @@ def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -
         return
     from ..provider._http import check_options  # imported here: few programs set options of every search
 
-    def can_search(query: SearchQuery, provider: Provider) -> bool:
-        try:
-            if hasattr(provider, "options"):  # else it does not say
-                check_options(query, provider)
-        except UnsupportedOption:
-            return False
-        return True
-
     query = SearchQuery.of("any", **options).without("allowed_domains", "blocked_domains")  # kept to in any case
-    able = [leaf for leaf in leaves(provider) if can_search(query, leaf)]
-    if not able:
-        check_options(query, leaves(provider)[0])
+    failures: list[UnsupportedOption] = []
+    for leaf in leaves(provider):
+        try:
+            if hasattr(leaf, "options"):  # else it does not say
+                check_options(query, leaf)
+        except UnsupportedOption as failure:
+            failures.append(failure)
+        else:
+            return
+    raise failures[0]
 
 
 def find_cache(settings: Settings) -> CacheBackend:
@@ -260,12 +252,7 @@ def _unable(name: str, role: Role) -> ConfigurationError:
 
 def _able(role: Role) -> list[str]:
     """Return the names of the providers that can do *role*. A plug-in whose package is broken can do nothing."""
-    names = []
-    for name in known():
-        with contextlib.suppress(ImportError, AttributeError):
-            if can(provider_class(name), role):
-                names.append(name)
-    return names
+    return [name for name in known() if can(find_class(name), role)]
 
 
 def _can_all(provider: Provider, role: Role) -> bool:
@@ -281,7 +268,7 @@ def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
     """Construct the provider called *name* from arguments, environment and file; errors as in `build`."""
     cls, own = provider_class(name), registered_name(name)
     if off := settings.switched_off(own):
-        raise ConfigurationError(f"{own} is switched off: {off.place}: {off.key} is false")
+        raise ConfigurationError(f"{own} is switched off: {off.at()} is false")
     return build(cls, collect_options(cls, settings.options(own), explicit), own)
 
 

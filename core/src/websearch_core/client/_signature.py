@@ -3,6 +3,8 @@
 from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
+from ..settings._values import Concerns
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -14,12 +16,11 @@ if TYPE_CHECKING:
     from ..provider._ports import PageReader, SearchProvider
     from ..reading import ReadOptions
     from ..settings import Http, Settings, Timeout
-    from ..settings._values import Combine, Keep, Obey, Pace, Repeat, Spend
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 
 
-class _Options(TypedDict, total=False):
+class _Basics(TypedDict, total=False):
     reader: Choice | None
     api_key: str | SecretStr | Callable[[], str] | None
     base_url: str | None
@@ -27,12 +28,9 @@ class _Options(TypedDict, total=False):
     allowed_domains: Sequence[str] | None
     blocked_domains: Sequence[str] | None
     timeout: float | Timeout | None
-    combine: Combine
-    retry: Repeat
-    cache: Keep
-    budget: Spend
-    throttle: Pace
-    robots: Obey
+
+
+class _Options(_Basics, Concerns, total=False):
     layers: Sequence[Layer] | None
     http: Http | None
     on_event: Hook | None

@@ -36,7 +36,7 @@ T = TypeVar("T")
 _STEP = 0.25  # seconds; a call that waits longer looks again, since another host may have become free
 _AHEAD = 8  # items that are known beyond those under way, so that nobody waits for the next
 _MOST_ANSWERED = 10_000  # hosts that are known to answer
-_MOST_WAITING = 64  # items for each place: if few hosts have taken all turns, others may come later
+_MOST_WAITING = 64  # items for each slot: if few hosts have taken all turns, others may come later
 _SILENCE = {None, 429, 503}  # statuses of failures that say nothing about a page, only about its host
 
 
@@ -45,11 +45,11 @@ class Lanes(Generic[K, T]):
 
     The time of each item begins when it is sent: what it waits for its turn in a `Throttle` is time of the whole list.
     What that held back because its host is too slow for the time of one item begins again when the host is ready, if
-    there is time. Until then, the host takes no place.
+    there is time. Until then, the host takes no slot.
 
     *limit* workers have something under way at a time, *host_limit* of them for one host. *do* returns the flow for up
     to *size* items of a host; fewer wait for more, unless no more come. With a finite *give_up*, a host that has not
-    answered yet gets one place, one that failed comes last, and after so many failures in a row its items get an error.
+    answered yet gets one slot, one that failed comes last, and after so many failures in a row its items get an error.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Lanes(Generic[K, T]):
         self._waiting: dict[str, deque[K]] = {}
         self._ready: dict[str, None] = {}  # hosts with something waiting and room for it, in order
         self._under_way: Counter[str] = Counter()
-        self._rests: dict[str, float] = {}  # the hosts that rest, and when that ends
+        self._cooldowns: dict[str, float] = {}  # the hosts that want no requests now, and until when
         self._failures: dict[str, list[str]] = {}  # the codes of those in a row, by host
         self._answered: dict[str, None] = {}  # the last hosts that did
         self._workers = 0
@@ -99,7 +99,7 @@ class Lanes(Generic[K, T]):
     def clear(self) -> None:
         """Let nothing wait any longer."""
         with self._lock:
-            self._waiting, self._ready, self._rests = {}, {}, {}
+            self._waiting, self._ready, self._cooldowns = {}, {}, {}
 
     def hire(self) -> Flow[None] | None:
         """Return the flow of another worker, which works until nothing is left that may be done now; None if it has
@@ -118,7 +118,7 @@ class Lanes(Generic[K, T]):
                 turn = self._go_on()
                 continue
             host, items = turn
-            rest, end = 0.0, current_call().end
+            cooldown, end = 0.0, current_call().end
             answers: Sequence[T | WebSearchError] = ()
             try:
                 with scope(deadline=Deadline(end), delay=Delay(end)):
@@ -126,12 +126,12 @@ class Lanes(Generic[K, T]):
             except WebSearchError as error:
                 answers = [error] * len(items)
                 if isinstance(error, RateLimited) and error.status is None:  # nothing was sent: it begins again then
-                    rest = error.retry_after or 0.0
+                    cooldown = error.retry_after or 0.0
             except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
                 answers = [as_error(bug, "one of several")] * len(items)
             finally:
-                waits = rest <= time_left() and current_call().patience.allows(rest)
-                self._leave(host, items, answers, rest if waits else 0.0)
+                waits = cooldown <= time_left() and current_call().patience.allows(cooldown)
+                self._leave(host, items, answers, cooldown if waits else 0.0)
                 self.notify()
             if any(isinstance(answer, WebSearchError) for answer in answers):
                 yield Sleep(0)  # many that fail at once must not occupy an event loop
@@ -147,15 +147,15 @@ class Lanes(Generic[K, T]):
         """Return what to do next with its host, the seconds after which to look again, or None.
 
         None may also mean that every host with something waiting has as much under way as it may: those who are at it
-        do the rest. A rest that is longer than *patience* is not waited for.
+        do the rest. A cooldown that is longer than *patience* is not waited for.
         """
         now = monotonic()
-        for host in [host for host, end in self._rests.items() if not now < end <= now + patience]:
-            del self._rests[host]
+        for host in [host for host, end in self._cooldowns.items() if not now < end <= now + patience]:
+            del self._cooldowns[host]
             self._admit(host)
         first = self._find_host()
         if first is None:
-            return min(min(self._rests.values()) - now, _STEP) if self._rests else None
+            return min(min(self._cooldowns.values()) - now, _STEP) if self._cooldowns else None
         del self._ready[first]
         waiting = self._waiting[first]
         items = [waiting.popleft() for _ in range(min(self._size, len(waiting)))]
@@ -164,22 +164,22 @@ class Lanes(Generic[K, T]):
         return first, items
 
     def _find_host(self) -> str | None:
-        """Return the host whose turn it is; those that failed come last, and leave half of the places to the others."""
+        """Return the host whose turn it is; those that failed come last, and leave half of the slots to the others."""
         first = next((host for host in self._ready if host not in self._failures), None)
         if first is None and self._ready:
             failing = sum(number for host, number in self._under_way.items() if host in self._failures)
             return next(iter(self._ready)) if failing < max(1, self.limit // 2) else None
         return first
 
-    def _leave(self, host: str, items: Sequence[K], answers: Sequence[T | WebSearchError], rest: float) -> None:
-        """Say that *items* have been done; or, with a *rest* in seconds, that they have to be done again after that."""
+    def _leave(self, host: str, items: Sequence[K], answers: Sequence[T | WebSearchError], cooldown: float) -> None:
+        """Say that *items* have been done; or, with a *cooldown* in seconds, have to be done again after it."""
         with self._lock:
             self._under_way[host] -= 1
             waiting = self._waiting.setdefault(host, deque())
-            if rest:
+            if cooldown:
                 waiting.extendleft(reversed(items))
                 self._ready.pop(host, None)
-                self._rests[host] = max(monotonic() + rest, self._rests.get(host, 0.0))
+                self._cooldowns[host] = max(monotonic() + cooldown, self._cooldowns.get(host, 0.0))
                 return
             for item, answer in zip(items, answers, strict=False):  # without answers, it was cut off
                 self.done.append((item, answer))
@@ -207,7 +207,7 @@ class Lanes(Generic[K, T]):
             self.done.extend((item, Unavailable(error)) for item in waiting)
             self._waiting.pop(host, None)
         elif len(waiting) >= (1 if self.is_whole else self._size) and self._find_room(host) > 0:
-            self._ready.update({} if host in self._rests else {host: None})
+            self._ready.update({} if host in self._cooldowns else {host: None})
 
     def _find_room(self, host: str) -> float:
         """Return how many more items of *host* may be under way."""
@@ -302,8 +302,8 @@ class Stream(Lanes[_Item, A]):
             if isinstance(answer, WebSearchError) and isinstance(item.asked, str):
                 answer.locate(url=describe_url(item.asked))
             first = self._items[item.numbers[0]]
-            for place in item.numbers[1:]:
-                self._answers[place] = _share(first, answer, self._items[place])
+            for number in item.numbers[1:]:
+                self._answers[number] = _share(first, answer, self._items[number])
             self._answers[item.numbers[0]] = answer
             self._recent[item.key] = first, answer
             if len(self._recent) > _KEPT:

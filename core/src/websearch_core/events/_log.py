@@ -25,7 +25,6 @@ _log = logging.getLogger("websearch_core")
 
 
 def log_event(event: events.Event) -> None:
-    """Write a line for *event*."""
     if (error := getattr(event, "error", None)) is not None:
         _warn(error, getattr(event, "provider", ""), of_page=isinstance(event, events.ReadEnd))
     if not _log.isEnabledFor(logging.INFO):
@@ -37,7 +36,7 @@ def log_event(event: events.Event) -> None:
             _log.debug("%s read: %r", event.provider, event.url)
         case events.SearchEnd(response=None) | events.ReadEnd(page=None):
             what = event.name.removesuffix("_end")
-            of = _measure(event) if isinstance(event, events.SearchEnd) else _place(event.url)
+            of = _measure(event) if isinstance(event, events.SearchEnd) else _show_address(event.url)
             why = describe_error(event.error) if event.error else ""
             _log.info("%s %s (%s) failed after %.2f s: %s", event.provider, what, of, event.seconds, why)
         case events.SearchEnd(response=response):
@@ -46,11 +45,11 @@ def log_event(event: events.Event) -> None:
             _log.info("%s search (%s): %s in %.2f s", event.provider, _measure(event), found, event.seconds)
         case events.ReadEnd(page=page):
             length = page.content_length if page else 0
-            where = _place(event.url)
+            where = _show_address(event.url)
             _log.info("%s read (%s): %d characters in %.2f s", event.provider, where, length, event.seconds)
         case events.Exchange():
             outcome = event.status if event.error is None else describe_error(event.error)
-            _log.debug("%s %s: %s, %d bytes", event.method, _place(event.url), outcome, event.size)
+            _log.debug("%s %s: %s, %d bytes", event.method, _show_address(event.url), outcome, event.size)
         case events.Wait():
             why = f" after {describe_error(event.error)}" if event.error else ""
             _log.info("%s waits %.2f s (%s%s)", event.provider, event.seconds, event.reason, why)
@@ -96,11 +95,11 @@ def _measure(event: events.SearchEnd) -> str:
     return quantity(len(event.query.text), "character")
 
 
-def _place(url: str) -> str:
+def _show_address(url: str) -> str:
     """Return *url* without credentials, query and fragment, in printable ASCII."""
     try:
         parts = urlsplit(url)
-        place = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        address = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
     except ValueError:
         return "an invalid URL"
-    return re.sub(r"[^\x21-\x7e]", "?", place)[:_MAX_LENGTH]
+    return re.sub(r"[^\x21-\x7e]", "?", address)[:_MAX_LENGTH]

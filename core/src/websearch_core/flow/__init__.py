@@ -281,7 +281,7 @@ def _perform(effect: Effect, send: Send) -> Any:
                 return _run_async(effect())
             return in_time(effect)
         case Gather(flows, limit):
-            return gather([partial(run, _settle(flow), send) for flow in flows], limit)
+            return gather([partial(run, _catch_error(flow), send) for flow in flows], limit)
         case Share(flights, key, make):
             return flights.share(key, lambda: run(make(), send))
         case Hedge(first, make_second, after):
@@ -308,7 +308,7 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
 
             async def one(flow: Flow[Any]) -> Any:
                 async with slots:
-                    return await arun(_settle(flow), send)
+                    return await arun(_catch_error(flow), send)
 
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(one(flow)) for flow in flows]
@@ -322,7 +322,7 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
             raise _make_effect_error(effect)
 
 
-def _settle(flow: Flow[_T]) -> Flow[_T | WebSearchError]:
+def _catch_error(flow: Flow[_T]) -> Flow[_T | WebSearchError]:
     """Return what *flow* does, or its error."""
     try:
         return (yield from flow)

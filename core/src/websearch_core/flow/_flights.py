@@ -19,6 +19,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from itertools import count
+from math import inf
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -176,7 +177,7 @@ class Flights(Restartable):
         finally:
             flight.waiting.discard(caller)
             if not flight.waiting and not task.done():
-                _forget(flights, key, flight)
+                _land(flights, key, flight)  # nobody joins it, although it has not ended yet
                 task.cancel()
                 await asyncio.wait((task,))
         if not task.done() or task.cancelled():
@@ -223,18 +224,18 @@ class _Flight:
         return SharedAnswer(answer, next(self._charges) == 0, is_own)
 
     async def wait(self, caller: asyncio.Future[None]) -> None:
-        """Wait until `wake`, or the time of *caller* is up, as `asyncio.wait` does in twice the time."""
+        """Wait until `_land`, or the time of *caller* is up, as `asyncio.wait` does in twice the time."""
         loop, patience = caller.get_loop(), self._find_patience()
         timer: asyncio.TimerHandle | None = None
 
         def look() -> None:
             nonlocal timer
             if time_left():  # it has waited for its turn meanwhile
-                timer = loop.call_later(self._find_patience() or 0.0, look)
+                timer = loop.call_later(self._find_patience(), look)
             else:
                 _wake(caller)
 
-        if patience is not None:
+        if patience < inf:
             timer = loop.call_later(patience, look)
         try:
             await caller
@@ -242,15 +243,9 @@ class _Flight:
             if timer is not None:
                 timer.cancel()
 
-    def wake(self) -> None:
-        """Let all who wait on this event loop go on."""
-        for caller in self.waiting:
-            _wake(caller)
-
-    def _find_patience(self) -> float | None:
+    def _find_patience(self) -> float:
         """Return how long this caller waits."""
-        left = timeout_left()
-        return left + _GRACE if left is not None and current_call().deadline.at == self.deadline.at else left
+        return time_left() + (_GRACE if current_call().deadline.at == self.deadline.at else 0.0)
 
     def has_got_time(self, error: BaseException) -> bool:
         """Return whether the work ended only because those who were there when it began had no more time.
@@ -284,16 +279,14 @@ async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]], la
         land()  # a turn of the event loop before the task calls back
 
 
-def _forget(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight) -> None:
-    """Let nobody join *flight* any more."""
+def _land(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None) -> None:
+    """Let nobody join *flight* any more, and those who wait go on. May be called again, with its *task* once that has
+    ended: if it failed when nobody waited, that is not worth a log entry.
+    """
     if flights.get(key) is flight:
         del flights[key]
-
-
-def _land(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None) -> None:
-    """End *flight*, twice at most. If its task failed when nobody waited, that is not worth a log entry."""
-    _forget(flights, key, flight)
-    flight.wake()
+    for caller in flight.waiting:
+        _wake(caller)
     if task is not None and not task.cancelled():
         task.exception()
 

@@ -131,8 +131,8 @@ class ApiKey(SecretStr):
             MissingKey: There is no key; the message names the variable to set.
             ConfigurationError: The function or the keyring that should return it failed.
         """
-        if (fixed := self._source.fixed()) is not None:
-            return fixed
+        if self._source.text is not None:
+            return self._source.text
         key = self._source.read(self._owner)
         if (kept := SecretStr(key)) not in self._returned:
             self._returned = (kept, *self._returned[: _MAX_REMEMBERED - 1])
@@ -159,8 +159,8 @@ class ApiKey(SecretStr):
 
     def returned(self) -> list[str]:
         """Return the keys used recently, without reading a new one, so that they can be removed from texts."""
-        fixed = self._source.fixed()
-        return [fixed] if fixed else [key.get_secret_value() for key in self._returned]
+        text = self._source.text
+        return [text] if text else [key.get_secret_value() for key in self._returned]
 
     @property
     def _secret_value(self) -> str:  # type: ignore[override]
@@ -171,12 +171,12 @@ class ApiKey(SecretStr):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, ApiKey):
-            ours, theirs = self._source.fixed(), other._source.fixed()
+            ours, theirs = self._source.text, other._source.text
             return ours == theirs if ours and theirs else self._source == other._source
-        return isinstance(other, SecretStr) and self._source.fixed() == other.get_secret_value()
+        return isinstance(other, SecretStr) and self._source.text == other.get_secret_value()
 
     def __hash__(self) -> int:
-        return hash(self._source.fixed() or self._source)
+        return hash(self._source.text or self._source)
 
     def __copy__(self) -> ApiKey:
         return self
@@ -214,6 +214,8 @@ class _Owner(NamedTuple):
 class _Source:  # no dataclass: making five of them takes time with each import
     """Where a key comes from: unless it says otherwise, it has to be read each time, and is not a secret itself."""
 
+    text: str | None = None  # the key, if it is known without reading it
+
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)
 
@@ -224,24 +226,14 @@ class _Source:  # no dataclass: making five of them takes time with each import
         """Return the key."""
         raise NotImplementedError
 
-    def fixed(self) -> str | None:
-        """Return the key if it is known without reading it."""
-        return None
-
     def without_key(self) -> _Source:
         """Return the source to pickle."""
         return self
 
 
 class _Text(_Source):
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str | None) -> None:
         self.text = text
-
-    def read(self, owner: _Owner) -> str:  # noqa: ARG002 - see `_Source`
-        return self.text
-
-    def fixed(self) -> str | None:
-        return self.text
 
     def without_key(self) -> _Source:
         return _Omitted()
@@ -257,15 +249,10 @@ class _Omitted(_Source):
         )
 
 
-class _Variable(_Source):
+class _Variable(_Text):
     """A key from the environment. Its text is None after unpickling: it is then read in that process."""
 
-    def __init__(self, text: str | None) -> None:
-        self.text = text
-
     def read(self, owner: _Owner) -> str:
-        if self.text is not None:
-            return self.text
         for name in owner.variables:
             if key := read_variable(name):
                 if not is_in_keyring(key):
@@ -278,9 +265,6 @@ class _Variable(_Source):
                     raise owner.failed(f"{name}: {error}") from None
                 return place.read(owner)
         raise owner.missing(f"it comes from the environment: set {owner.named}")
-
-    def fixed(self) -> str | None:
-        return self.text
 
     def without_key(self) -> _Source:
         return _Variable(None)

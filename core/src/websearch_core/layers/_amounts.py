@@ -64,8 +64,9 @@ class Limit:
 
 
 def parse_limits(limits: str | Iterable[str] | None) -> tuple[Limit, ...]:
-    """Return the limits in a text with commas between them, or in several texts."""
-    return tuple(_parse_limit(text) for text in split_texts(limits))
+    """Return the limits in a text with commas between them, or in several texts; an error says which is wrong."""
+    texts = split_texts(limits)
+    return tuple(_parse_limit(text, f"limit {n}: " * (len(texts) > 1)) for n, text in enumerate(texts, 1))
 
 
 def parse_price(text: str) -> tuple[Unit, float]:
@@ -91,17 +92,17 @@ def in_millionths(number: float | None) -> int | None:
     return round(number * MILLION) if number is not None and 0 <= number <= _LARGEST else None
 
 
-def _parse_limit(text: str) -> Limit:
+def _parse_limit(text: str, where: str) -> Limit:
     found = _LIMIT.fullmatch(text)
     unit = found and _UNITS.get(found["unit"].lower())
     if not found or not unit:
         raise ConfigurationError(
-            "not a budget such as '1 USD/day', '500 credits/month', '20 calls' or '0.5 USD/day per tenant'"
+            f"{where}not a budget such as '1 USD/day', '500 credits/month', '20 calls' or '0.5 USD/day per tenant'"
         )
     if (amount := Decimal(found["amount"].replace("_", ""))) > _LARGEST:
-        raise ConfigurationError(f"a budget is at most {_LARGEST:,}")
+        raise ConfigurationError(f"{where}a budget is at most {_LARGEST:,}")
     if found["tenant"] and not found["period"]:
-        raise ConfigurationError("a budget per tenant is for a day or a month: '0.5 USD/day per tenant'")
+        raise ConfigurationError(f"{where}a budget per tenant is for a day or a month: '0.5 USD/day per tenant'")
     period: Period = "run"
     if named := (found["period"] or "").lower():
         period = "day" if named == "day" else "month"

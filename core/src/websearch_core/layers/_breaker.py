@@ -24,10 +24,6 @@ _random = random.SystemRandom()  # has no state that a fork, or a program that s
 Change = Literal["opened", "closed"]
 
 
-def _find_none(_: object) -> None:
-    """Find no failure in an answer, as usual."""
-
-
 @dataclass(frozen=True)
 class Breaker(Layer):
     """Refuse calls for a while after several temporary failures in a row, so that the next provider is asked at once.
@@ -83,11 +79,11 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
         return self._watch_reading(partial(super().read_many, urls), find_outage)
 
     def _watch_reading(
-        self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] = _find_none
+        self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] | None = None
     ) -> Flow[T]:
         return call() if self._fetches else self._watch(call, fault)
 
-    def _watch(self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] = _find_none) -> Flow[T]:
+    def _watch(self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] | None = None) -> Flow[T]:
         admitted = self._circuit.enter()
         if not isinstance(admitted, Pass):
             raise self._refuse(admitted)
@@ -99,7 +95,7 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
             failure = error
             raise
         else:
-            failure = fault(answer)
+            failure = fault(answer) if fault else None
             return answer
         finally:
             self._judge(admitted, failure, monotonic() - began)

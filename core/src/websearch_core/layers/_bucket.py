@@ -35,24 +35,20 @@ class Bucket(Restartable):
     def add_call(self) -> None:
         if self._share is not None:
             with self._lock:
-                self._refill(self._share)
+                self._left = min(self._left + self._share, _MOST)
 
     def take(self) -> bool:
         """Take a request out, and return whether there was one."""
         if self._share is None:
             return True
         with self._lock:
-            self._refill(0)
+            now = monotonic()
+            by_time = (now - self._counted) * self._per_second if self._share else 0
+            self._left, self._counted = min(self._left + by_time, _MOST), now
             if self._left < 1:
                 return False
             self._left -= 1
             return True
-
-    def _refill(self, share: float) -> None:
-        now = monotonic()
-        by_time = (now - self._counted) * self._per_second if self._share else 0
-        self._left = min(self._left + share + by_time, _MOST)
-        self._counted = now
 
 
 class Hedging:

@@ -50,16 +50,8 @@ _FAILURES = (Unavailable, TimedOut, RateLimited, QuotaExhausted, Blocked, BadRes
 _GONE = {404, 410}
 _ASK = 86_400.0  # seconds for which an entry is kept after its time, to ask whether it has changed
 _IN_MEMORY = 64 * 2**20  # bytes of what must not be kept in a file
-_REST = 10.0  # seconds for which a backend that failed is left alone
+_RETRY_AFTER = 10.0  # seconds for which a backend that failed is left alone
 _log = logging.getLogger(__name__)
-
-
-class _Stores:
-    """Where one `WebSearch` keeps its entries: what may be written somewhere, and what stays in this process."""
-
-    def __init__(self, layer: Cache) -> None:
-        self.durable = Store(layer.backend)
-        self.memory = Store(MemoryBackend(min(layer.max_bytes, _IN_MEMORY)))
 
 
 @dataclass(frozen=True)
@@ -122,22 +114,22 @@ class Cache(Layer):
 
     def start(self) -> Callable[[Provider], Provider]:
         """Return a function that puts this around a provider; all of them keep their entries in one place."""
-        return partial(_CacheProvider, self, _Stores(self))
+        return partial(_CacheProvider, self, Store(self.backend), Store(MemoryBackend(min(self.max_bytes, _IN_MEMORY))))
 
 
 class _CacheProvider(ProviderWrapper[Cache]):
-    def __init__(self, layer: Cache, stores: _Stores, inner: Provider) -> None:
+    def __init__(self, layer: Cache, durable: Store, memory: Store, inner: Provider) -> None:
         super().__init__(layer, inner)
         described, inside = describe_provider(inner), leaves(inner)
         open_terms = layer.ignore_terms or not any(getattr(one, "terms_forbid_recording", "") for one in inside)
         self._identity, self._is_remote = Identity(inner), any(map(needs_network, inside))
         self._made_of = digest(described) if described else secrets.token_hex(16)
-        self._stores, self._usual = stores, stores.durable if described and open_terms else stores.memory
+        self._memory, self._usual = memory, durable if described and open_terms else memory
 
     @property
     def _store(self) -> Store:
         """Where the entries of this caller are: in memory if not all that distinguishes it from others can be shown."""
-        return self._stores.memory if current_call().caller.own and not self.layer.tenant else self._usual
+        return self._memory if current_call().caller.own and not self.layer.tenant else self._usual
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         ask, what = partial(super().search, query), describe_query(query)
@@ -298,7 +290,6 @@ def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> 
 
 
 def default_path() -> Path:
-    """Return the file that is used by default."""
     import platformdirs
 
     return platformdirs.user_cache_path("websearch", appauthor=False) / "answers.db"
@@ -313,7 +304,7 @@ class Store:
     def __init__(self, backend: CacheBackend) -> None:
         self.backend = backend
         self.is_prompt = isinstance(backend, SQLiteBackend | MemoryBackend)  # waits for nobody for long
-        self._rests = {"get": 0.0, "set": 0.0}
+        self._retry_at = {"get": 0.0, "set": 0.0}
         self._has_failed = False
 
     def load(self, *keys: str) -> list[Entry | None]:
@@ -330,14 +321,14 @@ class Store:
             self._try("set", key, (encode(entry) if entry else None) or b"", ttl)
 
     def _try(self, method: str, *arguments: Any) -> Any:
-        if time.monotonic() < self._rests[method]:
+        if time.monotonic() < self._retry_at[method]:
             return None
         try:
             return getattr(self.backend, method)(*arguments)
         except UnsafeFile:  # without its owner, it would not work at the next call either
             raise
         except Exception as error:  # noqa: BLE001 - logged; a cache never fails a call
-            self._rests[method] = time.monotonic() + _REST
+            self._retry_at[method] = time.monotonic() + _RETRY_AFTER
             if not self._has_failed:
                 self._has_failed = True
                 _log.warning("the cache does not work (%s): calls go on without it", _describe(error))

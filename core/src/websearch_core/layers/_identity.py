@@ -38,7 +38,7 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
 
 def describe_page(url: str) -> list[Any]:
     """Return what is read at *url*, and what the call wants of it, as JSON."""
-    return ["read", identify(url), *current_call().choices.describe()]
+    return ["read", identify(url), *current_call().wanted.describe()]
 
 
 def describe_provider(provider: Provider) -> list[Any] | None:

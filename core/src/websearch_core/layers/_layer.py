@@ -81,10 +81,13 @@ class Layer:
         the providers of one `WebSearch`, and what the running part makes belongs to one provider. A layer whose
         providers share nothing needs no ``start``: its part is the class that is based on ``ProviderWrapper[...]`` of
         the layer.
+
+        Raises:
+            ConfigurationError: There is no such class.
         """
-        part = type(self).running_part
-        if part is None:
-            raise NotImplementedError
+        if (part := type(self).running_part) is None:
+            kind = type(self).__name__
+            raise ConfigurationError(f"{kind} has no running part: write class Part(ProviderWrapper[{kind}]), or start")
         return partial(part, self)
 
     def __call__(self, *inner: Provider) -> Any:
@@ -163,9 +166,6 @@ class ProviderGroup(_Part[L_co]):
     separator: ClassVar[str]
 
     def __init__(self, layer: L_co, *inner: Provider) -> None:
-        if not inner:
-            kind = type(layer).__name__
-            raise ConfigurationError(f"{kind} has no provider inside: write {kind}(...)(provider, provider)")
         self.layer, self.inner = layer, inner
 
     @property
@@ -194,10 +194,18 @@ class Started:
         for one in inner:
             if not _is_provider(one):
                 raise ConfigurationError(f"{kind}: goes around a provider, not {type(one).__name__}")
+        others = ", provider" * (self._layer.rank == Rank.COMBINE)
+        if len(inner) != 1 and not (inner and others):
+            has = f"{len(inner)} providers" if inner else "no provider"
+            raise ConfigurationError(f"{kind} has {has} inside: write {kind}(...)(provider{others})")
         wrapped = self._wrap(*inner)
         if list(map(id, held(wrapped))) != list(map(id, inner)):
             raise ConfigurationError(f"{kind}: start() must return a function from a provider to one whose inner it is")
         check_part(wrapped)
+        if not handles(wrapped, "search") and not handles(wrapped, "read"):
+            raise ConfigurationError(
+                f"{kind} changes nothing: define search, or read and read_many, in its running part"
+            )
         if isinstance(wrapped, _Part):
             wrapped._started = self  # noqa: SLF001 - a copy needs it
         return wrapped

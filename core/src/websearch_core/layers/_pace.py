@@ -14,8 +14,8 @@ from .._text.rates import RateLimit
 
 STEP = 0.25  # seconds; a request that waits longer asks again, since somebody in front may have left
 _BLINK = 0.02  # seconds; nobody knows when a request that is under way ends
-_LONGEST_REST = 60.0  # seconds; then a request finds out whether the service still means it
-_LATE = 1.0  # seconds; also how long a service rests that refuses a request and does not say for how long
+_LONGEST_COOLDOWN = 60.0  # seconds; then a request finds out whether the service still means it
+_LATE = 1.0  # seconds; also the cooldown of a service that refuses a request and does not say for how long
 _LEAST_STEP = 1 / 16  # of a request that one answer makes welcome, after some refusals
 DAY = 86_400.0
 
@@ -35,7 +35,7 @@ class Pace(Restartable):
 
     Nobody sleeps in here. A call enters with a `Ticket`, asks `wait` how long to pause until it is 0,
     and always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
-    tickets; one whose endpoint rests does not hold up the others.
+    tickets; one whose endpoint has a cooldown does not hold up the others.
 
     Two requests begin *interval* seconds apart, but *burst* may begin at once after a long pause. At most *concurrent*
     run at a time; a *slow_start* finds out how many are welcome, beginning with one.
@@ -51,12 +51,12 @@ class Pace(Restartable):
         self._interval, self._concurrent, self._burst = interval, concurrent, burst
         self._given = interval, concurrent, burst
         self._next = 0.0
-        self._rests: dict[str, float] = {}
+        self._cooldowns: dict[str, float] = {}
         super().__init__()
 
     def start_over(self) -> None:
         """Forget the requests of the parent process, which leave there."""
-        self._turns: Turns[Ticket] = Turns(0)  # this class decides itself when a place is free
+        self._turns: Turns[Ticket] = Turns(0)  # this class decides itself when a slot is free
         self._lock = threading.Lock()
 
     @property
@@ -64,8 +64,8 @@ class Pace(Restartable):
         """Whether a new queue would be the same as this one."""
         with self._lock:
             now = monotonic()
-            is_resting = any(until > now for until in self._rests.values())
-            return not (self._turns.waiting or self._turns.held or is_resting or self._next > now)
+            is_cooling_down = any(until > now for until in self._cooldowns.values())
+            return not (self._turns.waiting or self._turns.held or is_cooling_down or self._next > now)
 
     def enter(self, ticket: Ticket) -> None:
         """Queue behind the other requests of this client."""
@@ -79,10 +79,10 @@ class Pace(Restartable):
             self._interval = max(interval, usual)
             self._concurrent, self._burst = (1, 1) if interval else (concurrent, burst)
 
-    def rest(self, endpoint: str) -> float:
-        """Return the seconds that *endpoint* still rests."""
+    def find_cooldown(self, endpoint: str) -> float:
+        """Return the seconds for which *endpoint* still wants no requests."""
         with self._lock:
-            return self._find_rest(endpoint, monotonic())
+            return self._find_cooldown(endpoint, monotonic())
 
     def wait(self, ticket: Ticket) -> float:
         """Return 0 if the request may be sent now, which is then counted, or else the seconds it will have to wait."""
@@ -90,8 +90,8 @@ class Pace(Restartable):
             if ticket.has_left:
                 return 0.0
             now = monotonic()
-            if rest := self._find_rest(ticket.endpoint, now):
-                return rest
+            if cooldown := self._find_cooldown(ticket.endpoint, now):
+                return cooldown
             ahead = self._count_ahead(ticket, now)
             due = self._next + (ahead + 1 - self._burst) * self._interval - now
             if due > 0:
@@ -103,7 +103,7 @@ class Pace(Restartable):
             return 0.0
 
     def leave(self, ticket: Ticket) -> None:
-        """Give the place back: the request has ended, or was never sent. Idempotent."""
+        """Give the slot back: the request has ended, or was never sent. Idempotent."""
         with self._lock:
             ticket.has_left = True
             self._turns.drop(ticket.client, ticket)
@@ -112,8 +112,8 @@ class Pace(Restartable):
     def learn(
         self, endpoint: str, limits: Sequence[RateLimit], *, below: float = DAY, was_refused: bool = False
     ) -> None:
-        """Learn from the answer to a request that has left: let its endpoint rest until a limit that is used up begins
-        again, and let more requests begin at a time, or fewer if it *was_refused*.
+        """Learn from the answer to a request that has left: send its endpoint nothing until a limit that is used up
+        begins again, and let more requests begin at a time, or fewer if it *was_refused*.
 
         Limits of a day or longer (*below*) are left to the service: it may sell more, and says so if not.
         """
@@ -125,15 +125,15 @@ class Pace(Restartable):
             elif self._turns.waiting:
                 self._welcome += self._step
         unsaid = [_LATE] if self._welcome is not None and was_refused and not limits else []
-        waits = unsaid + [rest for one in limits if one.is_exhausted and 0 < (rest := _until_reset(one, below)) < below]
+        waits = unsaid + [wait for one in limits if one.is_exhausted and 0 < (wait := _until_reset(one, below)) < below]
         if waits:
-            self._start_rest(endpoint, min(max(waits), _LONGEST_REST))
+            self._start_cooldown(endpoint, min(max(waits), _LONGEST_COOLDOWN))
 
-    def _start_rest(self, endpoint: str, seconds: float) -> None:
+    def _start_cooldown(self, endpoint: str, seconds: float) -> None:
         with self._lock:
             now = monotonic()
-            self._rests = {there: until for there, until in self._rests.items() if until > now}
-            self._rests[endpoint] = max(self._rests.get(endpoint, 0), now + seconds)
+            self._cooldowns = {there: until for there, until in self._cooldowns.items() if until > now}
+            self._cooldowns[endpoint] = max(self._cooldowns.get(endpoint, 0), now + seconds)
 
     def _send(self, ticket: Ticket) -> None:
         self._sent = monotonic()
@@ -145,11 +145,11 @@ class Pace(Restartable):
         most = max(1, min(int(self._welcome), self._left)) if self._welcome is not None else math.inf
         return len(self._turns.held) >= most and now - self._sent < _LATE
 
-    def _find_rest(self, endpoint: str, now: float) -> float:
-        return max(0.0, self._rests.get(endpoint, 0.0) - now)
+    def _find_cooldown(self, endpoint: str, now: float) -> float:
+        return max(0.0, self._cooldowns.get(endpoint, 0.0) - now)
 
     def _count_ahead(self, ticket: Ticket, now: float) -> int:
-        return self._turns.count_ahead(ticket.client, ticket, lambda other: self._rests.get(other.endpoint, 0.0) <= now)
+        return self._turns.count_ahead(ticket.client, ticket, lambda one: not self._find_cooldown(one.endpoint, now))
 
 
 def _until_reset(limit: RateLimit, below: float) -> float:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self, TypeAlias
@@ -160,7 +161,11 @@ class RobotsFiles:
                 location = response.headers.get("location", "")
                 if not 300 <= response.status < 400 or not location:
                     return (yield from self._keep(site, response))
-                there = _join(there, location)
+                with suppress(ValueError):
+                    location = urljoin(there, location)
+                if not is_web_url(location):
+                    raise BadResponse("the site's robots.txt redirects to an invalid URL")
+                there = location
         return (yield from self._keep(site, Response(status=404)))  # more redirects count as no file
 
     def _keep(self, site: _Site, response: Response) -> Flow[Rules]:
@@ -200,16 +205,6 @@ def _ask(url: str, headers: Mapping[str, str], hop: int) -> Flow[Response]:
     except (Unavailable, TimedOut) as error:
         raise type(error)("the site's robots.txt cannot be fetched, so the page is not read") from error
     return response
-
-
-def _join(base: str, location: str) -> str:
-    try:
-        there = urljoin(base, location)
-    except ValueError:
-        there = ""
-    if not is_web_url(there):
-        raise BadResponse("the site's robots.txt redirects to an invalid URL")
-    return there
 
 
 @dataclass(frozen=True)

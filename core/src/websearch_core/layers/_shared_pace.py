@@ -20,7 +20,7 @@ T = TypeVar("T")
 _Limits: TypeAlias = tuple[float, int | None, int]
 
 _PREFIX = "websearch-throttle:"
-_REST = 10.0  # seconds for which a Redis that failed is left alone
+_RETRY_AFTER = 10.0  # seconds for which a Redis that failed is left alone
 _POLL = 0.05  # seconds; nobody knows when a request of another process ends
 _log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 # script, or is further away than we ever wait, such as after the clock was set back, is removed: else one wrong key
 # would hold up everybody for ever.
 _ADMIT = """
-local next_key, leases, rest = KEYS[1], KEYS[2], KEYS[3]
+local next_key, leases, cooldown = KEYS[1], KEYS[2], KEYS[3]
 local interval, burst, concurrent = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local lease, ticket = tonumber(ARGV[4]), ARGV[5]
 local time = redis.call('TIME')
@@ -41,8 +41,8 @@ local function ask(command, key, ...)
   if type(answer) ~= 'table' or not answer.err then return answer end
   redis.call('DEL', key)
 end
-local resting = redis.call('PTTL', rest)
-if resting > far then redis.call('DEL', rest) elseif resting > 0 then return resting end
+local left = redis.call('PTTL', cooldown)
+if left > far then redis.call('DEL', cooldown) elseif left > 0 then return left end
 local due = tonumber(ask('GET', next_key) or '0') or 0
 if not (due <= now + burst * interval + far) then due = 0 end
 local wait = due - (burst - 1) * interval - now
@@ -60,7 +60,7 @@ if interval > 0 then
 end
 return 0
 """
-_START_REST = """
+_START_COOLDOWN = """
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '', 'PX', ARGV[1]) end
 """
 
@@ -77,8 +77,8 @@ class SharedLimits:
             self._client = connect(url)
         except ValueError:
             raise ConfigurationError("Throttle: shared: not a URL of Redis") from None
-        self._admit, self._start_rest = map(self._client.register_script, (_ADMIT, _START_REST))
-        self._rests_until = 0.0
+        self._admit, self._start_cooldown = map(self._client.register_script, (_ADMIT, _START_COOLDOWN))
+        self._retry_at = 0.0
         self._is_down = False
 
     def make_pace(self, key: Callable[[], str], *limits: Any, slow_start: bool = False) -> SharedPace:
@@ -90,7 +90,7 @@ class SharedLimits:
         Redis does not answer. The request has ended after *longest* seconds, whatever happens.
         """
         interval, concurrent, burst = limits
-        keys = [_name(key, "next"), _name(key, "leases"), _name(key, "rest", endpoint)]
+        keys = [_name(key, "next"), _name(key, "leases"), _name(key, "cooldown", endpoint)]
         numbers = [f"{interval * 1000:.3f}", burst, concurrent or 0, math.ceil(longest * 1000), ticket]
         wait: int | None = self._try(lambda: self._admit(keys=keys, args=numbers))
         return None if wait is None else _POLL if wait < 0 else wait / 1000
@@ -99,18 +99,18 @@ class SharedLimits:
         """Count a request no longer, since it has ended."""
         self._try(lambda: self._client.zrem(_name(key, "leases"), ticket))
 
-    def start_rest(self, key: str, endpoint: str, seconds: float) -> None:
+    def start_cooldown(self, key: str, endpoint: str, seconds: float) -> None:
         """Let nobody send anything to *endpoint* for some time."""
-        keys, milliseconds = [_name(key, "rest", endpoint)], math.ceil(seconds * 1000)
-        self._try(lambda: self._start_rest(keys=keys, args=[milliseconds]))
+        keys, milliseconds = [_name(key, "cooldown", endpoint)], math.ceil(seconds * 1000)
+        self._try(lambda: self._start_cooldown(keys=keys, args=[milliseconds]))
 
     def _try(self, ask: Callable[[], T]) -> T | None:
-        if monotonic() < self._rests_until:
+        if monotonic() < self._retry_at:
             return None
         try:
             answer = ask()
         except Exception as error:  # noqa: BLE001 - logged; Redis never fails a call
-            self._rests_until = monotonic() + _REST
+            self._retry_at = monotonic() + _RETRY_AFTER
             if not self._is_down:
                 self._is_down = True
                 kind = type(error).__name__  # its text may hold a password
@@ -140,7 +140,7 @@ class SharedPace(Pace):
         """Return what `Pace.wait` does; it may block while Redis answers."""
         with self._lock:
             now = monotonic()
-            has_to_wait = self._find_rest(ticket.endpoint, now) or self._is_held_back(now)
+            has_to_wait = self._find_cooldown(ticket.endpoint, now) or self._is_held_back(now)
             is_first = not (ticket.has_left or has_to_wait or self._count_ahead(ticket, now))
             limits = self._interval, self._concurrent, self._burst
         if not is_first:
@@ -161,14 +161,14 @@ class SharedPace(Pace):
         return wait
 
     def leave(self, ticket: Ticket) -> None:
-        """Give the place back, to other processes in the background."""
+        """Give the slot back, to other processes in the background."""
         super().leave(ticket)
         if lease := self._leases.pop(ticket, None):
             _in_background(self._shared.release, *lease)
 
-    def _start_rest(self, endpoint: str, seconds: float) -> None:
-        super()._start_rest(endpoint, seconds)
-        _in_background(lambda: self._shared.start_rest(self._key(), endpoint, seconds))
+    def _start_cooldown(self, endpoint: str, seconds: float) -> None:
+        super()._start_cooldown(endpoint, seconds)
+        _in_background(lambda: self._shared.start_cooldown(self._key(), endpoint, seconds))
 
 
 def _in_background(work: Callable[..., None], *arguments: Any) -> None:

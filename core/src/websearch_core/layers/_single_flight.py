@@ -52,7 +52,7 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         return name_page(url, (yield from self._share(describe_page(url), partial(super().read, url))))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        key = self._make_key(["read_many", *map(identify, urls), *current_call().choices.describe()])
+        key = self._make_key(["read_many", *map(identify, urls), *current_call().wanted.describe()])
         shared: SharedAnswer = yield Share(self._flights, key, partial(super().read_many, urls))
         pages = [
             name_page(url, self._give(page, shared)) if isinstance(page, Page) else page

@@ -1,9 +1,8 @@
 """The layers of a `WebSearch`, folded over its providers."""
 
 from __future__ import annotations
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, fields
-from functools import partial
 from typing import Any
 
 from ..errors import ConfigurationError
@@ -78,13 +77,9 @@ def find_combination(short: str | Layer) -> Layer:
     from ._fallback import Fallback
     from ._fuse import Fuse
 
-    names: dict[str, Callable[[], Layer]] = {
-        "first": Fallback,
-        "until_results": partial(Fallback, on_empty=True),
-        "fuse": Fuse,
-    }
+    names: dict[str, Layer] = {"first": Fallback(), "until_results": Fallback(on_empty=True), "fuse": Fuse()}
     if isinstance(short, str) and short in names:
-        return names[short]()
+        return names[short]
     if not isinstance(short, Layer) or short.rank != Rank.COMBINE:
         raise ConfigurationError(f"must be {', '.join(names)}, or a layer such as Fallback(...) or Fuse(...)")
     return short

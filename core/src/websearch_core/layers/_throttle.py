@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LONGEST_REQUEST = 60.0  # seconds; then one that no deadline ends is taken for ended where processes share the limits
-_LONGEST_HOST_REST = 10.0  # seconds; a host that asks for a longer one is not waited for
+_LONGEST_HOST_COOLDOWN = 10.0  # seconds; a host that asks for a longer one is not waited for
 _TOO_MANY = 429
 _BUSY = {_TOO_MANY, 503}  # what `Retry-After` of a host is believed with
 _CONCURRENT = 4  # requests at a time
@@ -51,16 +51,16 @@ class Throttle(Layer):
 
     A service that documents none gets one request at first. Each answer while others wait allows one more at a time.
     A refusal (429) halves the number, and what later answers add to it; if it does not say until when, the service
-    rests for a second. Nor does it get more at a time than its responses say are left. An answer that takes longer than
-    a second holds up nobody.
+    gets none for a second. Nor does it get more at a time than its responses say are left. An answer that takes longer
+    than a second holds up nobody.
 
     Pages that are fetched from here have a queue for each host, with its port: four requests at a time, and after the
     first ten one every 0.2 seconds. A ``Crawl-delay`` that `Robots` found makes it slower. After a 429 or 503 with
-    ``Retry-After``, the host rests. By default, hosts that only ``internal`` can open because their address is not a
-    public one, such as 127.0.0.1, are fetched from without a limit.
+    ``Retry-After``, the host gets none until then. By default, hosts that only ``internal`` can open because their
+    address is not a public one, such as 127.0.0.1, are fetched from without a limit.
 
     A wait that is longer than the time left is the error `RateLimited`, at once and without sending anything, and
-    so is a host that asks for more than ten seconds of rest. The time of a single call includes its waits. In a list
+    so is a host that asks for more than ten seconds. The time of a single call includes its waits. In a list
     (`WebSearch.search_many`, `WebSearch.read_many`), the time of each call begins when it is sent.
 
     Args:
@@ -196,20 +196,20 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
                 wait = pace.wait(ticket)
             if not wait:
                 return
-            self._check_time(wait, pace.rest(ticket.endpoint), min(left, time_left()), of_host=of_host)
+            self._check_time(wait, pace.find_cooldown(ticket.endpoint), min(left, time_left()), of_host=of_host)
             if not announced:
                 announced = True
                 events.emit(events.Wait(provider=self.name, seconds=wait, reason="throttle"))
             yield Sleep(min(wait, STEP))
 
-    def _check_time(self, wait: float, rest: float, left: float, *, of_host: bool) -> None:
-        """Raise an error if the wait is too long; *rest* is how long the service or host still wants no requests."""
-        is_patient = not rest or current_call().patience.allows(rest)
-        if of_host and rest and (rest > min(_LONGEST_HOST_REST, left) or not is_patient):
-            why = f"the page's host asked to be left alone for another {rest:.0f} s"
+    def _check_time(self, wait: float, cooldown: float, left: float, *, of_host: bool) -> None:
+        """Raise an error if the wait is too long; *cooldown* is how long the service or host wants no requests."""
+        is_patient = not cooldown or current_call().patience.allows(cooldown)
+        if of_host and cooldown and (cooldown > min(_LONGEST_HOST_COOLDOWN, left) or not is_patient):
+            why = f"the page's host asked to be left alone for another {cooldown:.0f} s"
         elif not is_patient:
-            why = f"the service asked to be left alone for another {rest:.0f} s"
-        elif wait > (left if rest or of_host else time_left()):
+            why = f"the service asked to be left alone for another {cooldown:.0f} s"
+        elif wait > (left if cooldown or of_host else time_left()):
             whose = "the limits for the page's host ask" if of_host else "the service's limits ask"
             why = f"{whose} for a wait of {wait:.1f} s, which is longer than the time left"
         else:

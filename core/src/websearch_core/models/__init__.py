@@ -20,11 +20,11 @@ from pydantic import (
     model_validator,
 )
 
-from .._text.choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic, parse_time_range
 from .._text.lists import NO_TEXTS
 from .._text.problems import describe_problem
 from .._text.quantity import Size, count, shorten
 from .._text.suggestion import suggest_name
+from .._text.vocabulary import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic, parse_time_range
 from ..errors import InvalidOption
 from ._data import Item, PageData
 from ._domains import DomainNames
@@ -75,10 +75,9 @@ def _number(value: Any) -> Any:
 
 
 class SearchOptions(TypedDict, total=False):
-    """The fields of a `SearchQuery` beyond its text, as keyword arguments; ``max_results`` is the same as ``limit``."""
+    """The fields of a `SearchQuery` beyond its text, as keyword arguments."""
 
     limit: int
-    max_results: int
     allowed_domains: Sequence[str]
     blocked_domains: Sequence[str]
     time_range: Literal["day", "week", "month", "year", "d", "w", "m", "y", "all"] | None
@@ -105,7 +104,7 @@ class _Model(BaseModel):
 class SearchQuery(_Model):
     """What to search for. No field is dropped silently: a provider that does not support one reports it.
 
-    A field that is None has its default. ``max_results`` is understood as ``limit``.
+    A field that is None has its default.
 
     Args:
         text: The words to look for.
@@ -153,8 +152,7 @@ class SearchQuery(_Model):
         try:
             return cls.model_validate({"text": text, "unsupported": unsupported, **options})
         except ValidationError as error:
-            known = [name for name in SearchOptions.__annotations__ if name != "max_results"]
-            raise InvalidOption(describe_problems(error, known, OTHER_NAMES)) from error
+            raise InvalidOption(describe_problems(error, SearchOptions.__annotations__, OTHER_NAMES)) from error
 
     @model_validator(mode="before")
     @classmethod
@@ -162,10 +160,6 @@ class SearchQuery(_Model):
         if not isinstance(data, dict):
             return data
         data = {name: value for name, value in data.items() if value is not None}
-        if "max_results" in data:
-            if "limit" in data:
-                raise ValueError("give limit or max_results, not both: they are the same")
-            data["limit"] = data.pop("max_results")
         return {**data, "text": data["text"].strip()} if isinstance(data.get("text"), str) else data
 
     @model_validator(mode="after")

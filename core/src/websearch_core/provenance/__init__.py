@@ -322,7 +322,7 @@ class _Numbers:
         url = page.final_url or page.url
         is_here = _find_site(page.url) == _find_site(url)
         known = self._find(url) or (self._find(page.url) if is_here else None)
-        number = known.number if known else self._next()
+        number = known.number if known else self._last + 1  # `_keep` counts
         if is_here:
             self._numbers.setdefault(identify(page.url), _Numbered(number, page.url, find_page(page.url)))
         self._keep({"id": number, "title": page.title, "url": url, "read": True})
@@ -350,12 +350,9 @@ class _Numbers:
 
     def _number_result(self, result: SearchResult, *, alone: bool) -> SearchResult:
         known = self._find(result.url) if alone else self._numbers.get(identify(result.url))
-        number = known.number if known else self._next()
+        number = known.number if known else self._last + 1
         self._keep({"id": number, "title": result.title, "url": result.url, "read": result.content is not None})
         return result if result.citation_id == number else result.model_copy(update={"citation_id": number})
-
-    def _next(self) -> int:
-        return self._last + 1  # `_keep` counts
 
     def _has(self, source: Source) -> bool:
         ours = self._sources.get(source["id"])

@@ -38,7 +38,6 @@ class Conversations(Generic[_T]):
         return (kept for own in self._by_tenant.values() for kept in own.values())
 
     def get(self, conversation: Hashable) -> _T | None:
-        """Return what is kept for a conversation."""
         return self._by_tenant.get(_find_tenant(conversation), {}).get(conversation)
 
     def keep(self, conversation: Hashable, kept: _T) -> _T | None:
@@ -140,11 +139,9 @@ class Recall(NamedTuple):
     gives: bool = True  # else it only keeps
 
     def find(self, key: Hashable) -> Kept | None:
-        """Return what is kept under *key*."""
         return self.memory.find(self.conversation, key) if self.gives else None
 
     def keep(self, key: Hashable, answer: Page | SearchResponse | None) -> None:
-        """Keep *answer* under *key*."""
         self.memory.keep(self.conversation, key, answer)
 
 

@@ -212,7 +212,7 @@ def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
     except ConfigurationError:
         raise
     except Exception as error:  # a class without the decorator `provider` may raise anything
-        missing = _required_names(cls) - set(options)
+        missing = required_names(cls) - set(options)
         if isinstance(error, TypeError) and missing:
             raise missing_field_error(cls, min(missing), name) from error
         text = str(error)
@@ -231,7 +231,8 @@ def missing_field_error(cls: Any, field: str, name: str | None = None) -> Missin
     return MissingKey(f"{name} has no {field}: {', or '.join(ways)}", variables=names, provider=name)
 
 
-def _required_names(cls: type[Any]) -> set[str]:
+def required_names(cls: type[Any]) -> set[str]:
+    """Return the names of the arguments that have no default."""
     kinds = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
     parameters = inspect.signature(cls).parameters.values()
     return {one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in kinds}

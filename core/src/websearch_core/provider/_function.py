@@ -50,7 +50,6 @@ class _Function:
 
 class _Searches(_Function):
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search with the function."""
         from ._http import check_options
         from ._results import parse_results
 
@@ -68,7 +67,6 @@ class _Searches(_Function):
 
 class _Reads(_Function):
     def read(self, url: str, /) -> Flow[Page]:
-        """Read with the function."""
         assert self._read is not None
         self._guard.check(url)
         answer = yield from self._ask("read", self._read, url)

@@ -54,7 +54,7 @@ _TEXTS = (
     ("Amazon", r"make sure you(?:'|\u2019)re not a robot"),
     ("a CAPTCHA", r"(?:Verify|Confirm|Checking|Verifying) (?:that )?you(?: are|'re) (?:a )?(?:not a )?(?:human|robot)"),
 )  # fmt: skip
-_BY_SOURCE = tuple((name, re.compile(marks, re.IGNORECASE)) for name, marks in _SOURCE)
+_BY_SOURCE = tuple((name, re.compile(marks.lower())) for name, marks in _SOURCE)  # `re` is slow if it ignores case
 _BY_TEXT = tuple((name, re.compile(marks, re.IGNORECASE | re.DOTALL)) for name, marks in _TEXTS)
 _NAMED = re.compile(r"java\s?script", re.IGNORECASE)
 _PLEA = re.compile(
@@ -66,7 +66,9 @@ _SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
 _NOSCRIPT = re.compile(rb"<noscript\b[^>]{0,200}>[^<]{0,200}(?:<[^/][^<]{0,200}){0,5}java\s?script", re.IGNORECASE)
 _WAITING = re.compile(
     r"(?:(?:loading|please wait|just a moment|one moment|initiali[sz]ing|redirecting|computing)\W{0,5}"
-    r"|(?:loading|fetching|connecting|preparing|starting)(?: [\w']{1,20}){0,4} ?(?:\.{3}|\u2026)"
+    r"|(?:loading|fetching|connecting|preparing|starting)(?: [\w']{1,20}){0,4}"
+    r" ?(?:\.{3}|\u2026|[,.:;\u2013-] ?(?:please|one moment|just a moment)[^.!?]{0,40}\W{0,5})"
+    r"|(?:please wait|one moment|just a moment),? (?:please|while)[^.!?]{0,60}\W{0,5}"
     r"|(?:l\xe4dt|wird geladen|bitte warten|chargement(?: en cours)?|cargando|carregando"
     r"|caricamento(?: in corso)?|laden|\u0142adowanie|\u0437\u0430\u0433\u0440\u0443\u0437\u043a\u0430|y\xfckleniyor"
     r"|\u8aad\u307f\u8fbc\u307f\u4e2d|\u52a0\u8f7d\u4e2d|\u6b63\u5728\u52a0\u8f7d)\W{0,5})",
@@ -79,11 +81,12 @@ _CHOICES = 60  # characters of the buttons, which are the last line
 # Where scripts put the page, if nothing is there yet: the main part, the root of an application, a custom element.
 _EMPTY_MAIN = re.compile(rb"<main\b[^>]{0,500}>(?:\s|<!--[^>]{0,200}-->){0,50}</main>", re.IGNORECASE)
 _EMPTY_ROOT = re.compile(
-    rb"<div\b[^>]{0,200}\bid\s{0,5}=\s{0,5}[\"']?(?:root|app|__next|__nuxt|app-root|react-root|svelte)[\"'\s>]"
+    rb"<div\b[^>]{0,200}\bid\s{0,5}=\s{0,5}[\"']?(?:root|app|content|main|__next|__nuxt|app-root|react-root|svelte)[\"'\s>]"
     rb"[^<]{0,200}(?<=>)\s{0,50}</div>"
     rb"|<([a-z][a-z0-9]{0,30}-[a-z0-9-]{1,50})\b[^>]{0,300}>\s{0,50}</\1>",
     re.IGNORECASE,
 )
+_EMPTY_LIST = re.compile(rb"<(ul|ol|dl|table|tbody)\b[^<>]{0,500}>(?:\s|<!--[^>]{0,200}-->){0,50}</\1>", re.IGNORECASE)
 _UNSHOWN = frozenset({b"script", b"style", b"noscript", b"title", b"template"})
 # Headings, controls and menus: a page that has nothing else has yet to get its text.
 _FRAME = frozenset(b"h1 h2 h3 h4 h5 h6 button label legend summary select nav header footer".split())
@@ -91,7 +94,9 @@ _WORD = re.compile(r"\b[^\W_]{4,}\b")
 _FIRST = 5  # words of a text that are looked for in the page
 _MOST_TEXT = 100_000  # characters of Markdown, targets of links included: a longer page says something
 _MAX_AROUND = 600  # characters around an empty main part: navigation, a banner
-_MAX_MENU = 100  # characters of links or names of pictures, which are all that a page says
+_MAX_MENU = 100  # characters of links or names of pictures, or beside an empty list, which are all that a page says
+_MAX_LABELS = 40  # characters of words that are no sentence
+_STATES = re.compile(r"\d|[.!?\u2026\u3002\uff01\uff1f\u061f\u0964]\W{0,9}\Z")  # a figure, or the end of a sentence
 _PICTURE_NAME = re.compile(
     rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))", re.IGNORECASE
 )
@@ -139,7 +144,7 @@ def find_challenge(response: Response, text: str | None = None) -> str | None:
             return name
     if text is not None and len(text) >= _CHALLENGE_LENGTH:
         return None
-    source = response.content[:_MOST_SOURCE]
+    source = response.content[:_MOST_SOURCE].lower()
     for name, marks in _BY_SOURCE:
         if marks.search(source):
             return name
@@ -162,8 +167,9 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     """Return whether the page whose HTML is *source* has no content without running its scripts.
 
     In its *text*, as Markdown, asking for scripts, or to wait, is saying nothing, and so is a menu, headings and
-    buttons, the names of a few pictures, a consent wall, or a few words around a main part that is empty. *route* is
-    the fragment of its URL if its scripts are to show what that names: then it is another page.
+    buttons, the names of a few pictures, a consent wall, a few words around a main part or a list that is empty, or
+    labels without a sentence. *route* is the fragment of its URL if its scripts are to show what that names: then it is
+    another page.
     """
     if route and _SCRIPT.search(source[:_MOST_SOURCE]):
         return True
@@ -175,14 +181,17 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     source = source[:_MOST_SOURCE]
     if len(said) > _MAX_AROUND or not _SCRIPT.search(source):
         return False
-    outside = _FRAME | {b"a"} if len(said) <= _MAX_MENU else _FRAME
+    root = _EMPTY_ROOT.search(source)
+    outside = _FRAME | {b"a"} if root or len(said) <= _MAX_MENU else _FRAME
     if not re.search(r"\w", _visible(source, outside)) and any(one in said for one in _WORD.findall(_visible(source))):
         return True
     if _EMPTY_MAIN.search(source) and _is_shown(said, source):
         return True
     if len(said) > _PLEA_LENGTH:
         return False
-    if _EMPTY_ROOT.search(source) and _is_shown(said, source):
+    labels = len(said) <= _MAX_LABELS and not _STATES.search(said)
+    listing = len(said) <= _MAX_MENU and _EMPTY_LIST.search(source)
+    if (root or labels or listing) and _is_shown(said, source):
         return True
     if len(said) <= _MAX_MENU and (not re.search(r"\w", _LINK.sub("", text)) or _names_pictures(said, source)):
         return True
@@ -214,7 +223,7 @@ def _names_pictures(said: str, source: bytes) -> bool:
 def _is_shown(said: str, source: bytes) -> bool:
     """Return whether a text stands in the page, and not only in its data or in ``<noscript>``."""
     words = _WORD.findall(said)[:_FIRST]
-    visible = _visible(source)
+    visible = "".join(_visible(source).split())  # as elements in a line follow one another
     return bool(words) and all(word in visible for word in words)
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, TypeGuard, overload
 from urllib.parse import urlsplit
 
-from .._text.choices import Scope
+from .._text.vocabulary import Scope
 from ..errors import ConfigurationError, WebSearchError
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse

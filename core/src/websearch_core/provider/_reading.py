@@ -241,7 +241,7 @@ def parse_response(
     """
     from ..reading import read_bytes  # imports the parsers, which searches do without
 
-    cut, options["ocr"] = "", current_call().choices.ocr
+    cut, options["ocr"] = "", current_call().wanted.ocr
     if response.truncated:
         is_at_limit = len(response.content) >= max_bytes
         cut = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"

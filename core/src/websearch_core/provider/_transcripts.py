@@ -30,7 +30,7 @@ def add_transcripts(reader: PageReader, page: Page, response: Response, fetch: F
     not in half of the time left, is a note.
     """
     is_feed = page.media_type in _FEEDS
-    if current_call().choices.transcripts != "keep" or not (is_feed or page.media_type in HTML):
+    if current_call().wanted.transcripts != "keep" or not (is_feed or page.media_type in HTML):
         return page
     if not any(mark in response.content for mark in _MARKS):
         return page

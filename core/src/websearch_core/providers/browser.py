@@ -25,7 +25,7 @@ from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
 from .._browser.find import find_browser
 from .._browser.launch import Launch
 from .._browser.render import Capture, Rendered, Renderer
-from .._runtime.scope import Choices, current_call
+from .._runtime.scope import WantedContent, current_call
 from .._text.media_types import HTML
 from ..errors import ConfigurationError
 
@@ -75,7 +75,7 @@ class Browser:
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
-        asked = url + current_call().choices.route
+        asked = url + current_call().wanted.route
         response: kit.Response = yield kit.Request(
             url=asked, max_bytes=self.max_bytes, guarded=True, transport=self._make_renderer()
         )
@@ -83,7 +83,7 @@ class Browser:
         kit.check_response(response, self)
         if response.media_type and response.media_type not in HTML:
             return (yield from self._read_file(url, here))
-        page: kit.Page = yield Call(self._parse, response, current_call().choices, url)
+        page: kit.Page = yield Call(self._parse, response, current_call().wanted, url)
         page = complete_page(self, page, response, url, here)
         page = yield from add_transcripts(self, page, response, self._fetch_transcript)
         if not isinstance(response, Rendered):
@@ -120,7 +120,7 @@ class Browser:
             pages_at_once=self.pages_at_once,
         )
 
-    def _parse(self, response: kit.Response, choices: Choices, asked: str) -> kit.Page:
+    def _parse(self, response: kit.Response, wanted: WantedContent, asked: str) -> kit.Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
         from ..reading import read_html
 
@@ -129,8 +129,8 @@ class Browser:
             response.url,
             "text/html; charset=utf-8",
             rendered=True,
-            comments=choices.comments,
-            reviews=choices.reviews,
+            comments=wanted.comments,
+            reviews=wanted.reviews,
         )
         kit.check_response(response, self, page.content, asked)
         if not page.content.strip():

@@ -142,61 +142,56 @@ class Ddgs:
         return ",".join(sorted(left))
 
     def _ask(self, kind: str, query: kit.SearchQuery, options: dict[str, Any]) -> kit.Flow[list[dict[str, Any]]]:
-        proxy = self.proxy.get_secret_value() if self.proxy else None
-        client = {"proxy": proxy, "timeout": self.timeout, "verify": str(self.ca_file) if self.ca_file else True}
-        try:
-            found: list[dict[str, Any]] = yield Call(_search, kind, kit.with_sites(query), options, client)
-        except _Failed as failure:
-            words = redact(str(failure), self)
-            message = f"ddgs search failed: {failure.kind.code.replace('_', ' ')}"
-            error = failure.kind(message, provider=self.name, detail=words)
-            error.temporary = failure.kind is errors.TimedOut  # engines that refuse should not be asked again at once
-            raise error from None  # the library's messages may contain the password of the proxy
+        found: list[dict[str, Any]] = yield Call(self._search, kind, kit.with_sites(query), options)
         return found
 
+    def _search(self, kind: str, words: str, options: dict[str, Any]) -> list[dict[str, Any]]:
+        """Call the library, off the event loop. It raises an exception for nothing found, too.
 
-class _Failed(Exception):
-    """What the library raised, and which of our errors that is."""
+        No error of ours keeps that of the library: its messages may contain the password of the proxy.
+        """
+        try:
+            from ddgs import DDGS  # pyright: ignore[reportAttributeAccessIssue, reportMissingImports] - not installed
+            from ddgs.engines import ENGINES  # pyright: ignore[reportMissingImports]
+            from ddgs.exceptions import (  # pyright: ignore[reportMissingImports]
+                DDGSException,
+                RatelimitException,
+                TimeoutException,
+            )
+            from primp import BuilderError  # pyright: ignore[reportMissingImports]
+        except ImportError as error:
+            raise errors.ConfigurationError(_MISSING) from error
+        known = ENGINES.get(kind, {})
+        named = {name.strip() for name in str(options.get("backend", "auto")).split(",")}
+        if unknown := sorted(named - {"auto", "all", *known}):  # the library would use all engines instead
+            raise errors.ConfigurationError(
+                f"ddgs has no engine {', '.join(unknown)} for this; it has {', '.join(sorted(known))}"
+            )
+        proxy = self.proxy.get_secret_value() if self.proxy else None
+        verify = str(self.ca_file) if self.ca_file else True
+        try:
+            found: list[dict[str, Any]] = getattr(DDGS(proxy=proxy, timeout=self.timeout, verify=verify), kind)(
+                words, **options
+            )
+        except TimeoutException as error:
+            raise self._error(errors.TimedOut, error) from None
+        except RatelimitException as error:
+            raise self._error(errors.RateLimited, error) from None
+        except DDGSException as error:
+            if str(error) == "No results found.":
+                return []
+            raise self._error(errors.Unavailable, error) from None
+        except BuilderError:
+            raise errors.ConfigurationError("ddgs: proxy or ca_file cannot be used") from None
+        except Exception as error:  # noqa: BLE001 - the engines parse pages that change
+            raise self._error(errors.Unavailable, type(error).__name__) from None
+        return found
 
-    def __init__(self, kind: type[errors.ServiceError], words: object) -> None:
-        super().__init__(str(words))
-        self.kind = kind
-
-
-def _search(kind: str, words: str, options: dict[str, Any], client: dict[str, Any]) -> list[dict[str, Any]]:
-    """Call the library, off the event loop. It raises an exception for nothing found, too."""
-    try:
-        from ddgs import DDGS  # pyright: ignore[reportAttributeAccessIssue, reportMissingImports] - not installed
-        from ddgs.engines import ENGINES  # pyright: ignore[reportMissingImports]
-        from ddgs.exceptions import (  # pyright: ignore[reportMissingImports]
-            DDGSException,
-            RatelimitException,
-            TimeoutException,
-        )
-        from primp import BuilderError  # pyright: ignore[reportMissingImports]
-    except ImportError as error:
-        raise errors.ConfigurationError(_MISSING) from error
-    known = ENGINES.get(kind, {})
-    named = {name.strip() for name in str(options.get("backend", "auto")).split(",")}
-    if unknown := sorted(named - {"auto", "all", *known}):  # the library would use all engines instead
-        raise errors.ConfigurationError(
-            f"ddgs has no engine {', '.join(unknown)} for this; it has {', '.join(sorted(known))}"
-        )
-    try:
-        found: list[dict[str, Any]] = getattr(DDGS(**client), kind)(words, **options)
-    except TimeoutException as error:
-        raise _Failed(errors.TimedOut, error) from None
-    except RatelimitException as error:
-        raise _Failed(errors.RateLimited, error) from None
-    except DDGSException as error:
-        if str(error) == "No results found.":
-            return []
-        raise _Failed(errors.Unavailable, error) from None
-    except BuilderError:
-        raise errors.ConfigurationError("ddgs: proxy or ca_file cannot be used") from None
-    except Exception as error:  # noqa: BLE001 - the engines parse pages that change
-        raise _Failed(errors.Unavailable, type(error).__name__) from None
-    return found
+    def _error(self, kind: type[errors.ServiceError], words: object) -> errors.ServiceError:
+        message = f"ddgs search failed: {kind.code.replace('_', ' ')}"
+        error = kind(message, provider=self.name, detail=redact(str(words), self))
+        error.temporary = kind is errors.TimedOut  # engines that refuse should not be asked again at once
+        return error
 
 
 def _region(query: kit.SearchQuery) -> str | None:

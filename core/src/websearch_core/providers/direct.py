@@ -25,7 +25,7 @@ from pydantic import Field
 from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core._runtime.deadline import time_limit
-from websearch_core._runtime.scope import Choices, current_call
+from websearch_core._runtime.scope import WantedContent, current_call
 from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._text.urls import Origin, find_origin
 from websearch_core.flow import Call
@@ -43,7 +43,7 @@ _NO_PAGE = {401, 402, 403, 407, 410, 429, 451}  # whatever the format
 _FACTS = (
     "title", "language", "author", "published", "modified", "description", "canonical_url", "site_name", "links",
 )  # fmt: skip
-_REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh", re.IGNORECASE)
+_REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh")
 _MAX_GOODBYE = 300  # characters: a page with more text is read, although it leads elsewhere
 _MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
@@ -92,7 +92,7 @@ class Direct:
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
-        if not self.prefer_markdown or current_call().choices.menus:
+        if not self.prefer_markdown or current_call().wanted.menus:
             return (yield from self._read(url, _HTML_FIRST))
         response, here = yield from self._fetch(url, _MARKDOWN_FIRST)
         if response.media_type in MARKDOWN or response.status in _REFUSED:
@@ -157,7 +157,7 @@ class Direct:
     def _find_alternate(self, response: kit.Response, here: str) -> kit.Flow[str | None]:
         if not self.follow_alternates or response.status >= 300 or response.media_type not in {"", *HTML}:
             return None
-        if current_call().choices.menus or (b"markdown" not in response.content and "link" not in response.headers):
+        if current_call().wanted.menus or (b"markdown" not in response.content and "link" not in response.headers):
             return None
         found: str | None = yield Call(_parse_links, response, here)
         return found
@@ -207,7 +207,7 @@ class Direct:
         elif not _may_send_on(response):
             return None
         else:
-            there = yield Call(self._parse_refresh, response, here, current_call().choices)
+            there = yield Call(self._parse_refresh, response, here, current_call().wanted)
         return self._follow(there, here) if there else None
 
     def _follow(self, location: str, here: str) -> str:
@@ -221,10 +221,10 @@ class Direct:
         return there
 
     def _page(self, response: kit.Response, url: str, here: str) -> kit.Flow[kit.Page]:
-        page: kit.Page = yield Call(self._parse, response, url, here, current_call().choices)
+        page: kit.Page = yield Call(self._parse, response, url, here, current_call().wanted)
         return page
 
-    def _parse(self, response: kit.Response, url: str, here: str, choices: Choices) -> kit.Page:
+    def _parse(self, response: kit.Response, url: str, here: str, wanted: WantedContent) -> kit.Page:
         """Parse the page, off the event loop: a long one is searched for marks of challenges, too."""
         kit.check_response(response, self)
         page = parse_response(
@@ -233,27 +233,27 @@ class Direct:
             url,
             here,
             self.max_bytes,
-            links=choices.links or self.links,
-            comments=choices.comments or self.comments,
-            reviews=choices.reviews or self.reviews,
+            links=wanted.links or self.links,
+            comments=wanted.comments or self.comments,
+            reviews=wanted.reviews or self.reviews,
             isolate=self.isolate,
             processes=self.processes,
         )
         if page.media_type in HTML:
-            self._check_obstacles(response, page, url, choices.route)
-            if choices.menus and b"nofollow" in response.content.lower():
+            self._check_obstacles(response, page, url, wanted.route)
+            if wanted.menus and b"nofollow" in response.content.lower():
                 from ..reading import drop_unfollowed
 
                 kept = drop_unfollowed(page.links, response.content, here, response.headers.get("content-type"))
                 page = page.model_copy(update={"links": kept})
         return page
 
-    def _parse_refresh(self, response: kit.Response, url: str, choices: Choices) -> str | None:
+    def _parse_refresh(self, response: kit.Response, url: str, wanted: WantedContent) -> str | None:
         """Return where the page sends its visitors within seconds, if it has nothing else to say."""
         from ..reading import find_refresh
 
         try:
-            text = self._parse(response, url, url, choices).content
+            text = self._parse(response, url, url, wanted).content
         except (errors.NeedsBrowser, errors.UnsupportedContent):
             text = ""
         except errors.ServiceError:  # such as a challenge: reading the page raises it again
@@ -275,7 +275,8 @@ def _may_send_on(response: kit.Response) -> bool:
     """Return whether the response may be a page that only leads elsewhere; quick, and rarely wrong."""
     if response.status >= 300 or response.media_type not in {"", *HTML} or len(response.content) > _MAX_GOODBYE_SIZE:
         return False
-    return _REFRESH.search(response.content.replace(b"\x00", b"")) is not None
+    source = response.content.replace(b"\x00", b"").lower()
+    return b"refresh" in source and _REFRESH.search(source) is not None
 
 
 def _parse_links(response: kit.Response, here: str) -> str | None:

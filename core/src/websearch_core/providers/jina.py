@@ -162,6 +162,10 @@ class Jina:
         text = data.get("content")
         if "captcha" in warning.casefold() and isinstance(text, str) and len(text) < _CHALLENGE_LENGTH:
             raise kit.page_error(self, kind=Blocked, detail=warning)
+        folded = warning.casefold()  # which may have words of the page, so that the note has our own
+        note = next(
+            (ours for words, ours in _WARNINGS.items() if words in folded), "there is a warning about this page"
+        )
         return kit.parse_page(
             self,
             url,
@@ -173,7 +177,7 @@ class Jina:
             language=kit.as_text(kit.as_object(data.get("metadata")).get("lang")),
             links=_links(data.get("links")),
             usage=kit.parse_usage(data.get("usage") or kit.as_object(body.get("meta")).get("usage"), tokens="tokens"),
-            notes=(f"jina: {_describe_warning(warning)}",) if warning else (),
+            notes=(f"jina: {note}",) if warning else (),
         )
 
 
@@ -184,12 +188,6 @@ def _with_own_status(response: kit.Response) -> kit.Response:
     if response.status == 200 and body.get("data") is None and isinstance(code, int) and 400 <= code < 600:
         return replace(response, status=code)
     return response
-
-
-def _describe_warning(warning: str) -> str:
-    """Return our own note for a warning: its text may come from the page."""
-    folded = warning.casefold()
-    return next((note for words, note in _WARNINGS.items() if words in folded), "there is a warning about this page")
 
 
 def _usage(body: dict[str, Any]) -> dict[str, float]:

@@ -98,7 +98,12 @@ class You:
             "livecrawl": "all" if self.livecrawl else None,
             "livecrawl_formats": ["markdown"] if self.livecrawl else None,
         }
-        response = yield self._search_request(kit.with_extra(payload, query))
+        sent = kit.with_extra(payload, query)
+        if self.keyless:
+            params = {name: ",".join(value) if isinstance(value, list) else value for name, value in sent.items()}
+            response = yield kit.Request(url=f"{self.keyless_url}/search", params=params)
+        else:
+            response = yield kit.post_json(self, "search", sent)
         body = kit.decode(response, self, meanings=self._meanings())
         found = body.get("results")
         web, news = (take_results(found, self.name, section)[0] for section in ("web", "news"))
@@ -114,7 +119,7 @@ class You:
 
     def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to ten pages in one request."""
-        if self.keyless or self.api_key is None:
+        if self.keyless:
             raise missing_field_error(type(self), "api_key")
         payload = {"urls": list(map(serialize, urls)), "formats": ["markdown", "metadata"], "max_age": self.max_age}
         response = yield kit.post_json(self, "contents", payload, target=tuple(urls))
@@ -138,15 +143,9 @@ class You:
             raise unexpected_format(self.name, "read")
         return kit.as_objects(body["results"])
 
-    def _search_request(self, payload: dict[str, Any]) -> kit.Request:
-        if self.keyless or self.api_key is None:
-            params = {name: ",".join(value) if isinstance(value, list) else value for name, value in payload.items()}
-            return kit.Request(url=f"{self.keyless_url}/search", params=params)
-        return kit.post_json(self, "search", payload)
-
     def _meanings(self) -> dict[int, type[ServiceError]]:
         """Without a key, "too many requests" are those of a day."""
-        return {429: QuotaExhausted} if self.keyless or self.api_key is None else {}
+        return {429: QuotaExhausted} if self.keyless else {}
 
 
 def _snippet(result: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ whatever the bytes.
 from __future__ import annotations
 from collections.abc import Callable, Mapping
 
-from .._text.choices import Responses
+from .._text.vocabulary import Responses
 from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
 from ._documents.image import read_pictures

@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
-from .._text.choices import Responses
 from .._text.media_types import HTML
+from .._text.vocabulary import Responses
 from ..errors import UnsupportedContent
 from ..models import Page
 from ._html.page import read_html

@@ -12,7 +12,7 @@ A file found in or above the working directory may set only the fields annotated
 
 from __future__ import annotations
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PrivateAttr, ValidationError
 
@@ -27,7 +27,7 @@ from ._build import conceal
 from ._places import Place
 from ._shapes import SWITCH, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
-from ._values import SECRET_PARTS, Http, HttpDefaults, PerRun, ReadDefaults, Seconds, Timeout
+from ._values import SECRET_PARTS, Http, HttpDefaults, PerRun, ReadDefaults, Seconds, Timeout, show_options
 
 if TYPE_CHECKING:
     from ..models import SearchOptions
@@ -53,10 +53,6 @@ def _check_search_options(options: dict[str, Any]) -> dict[str, Any]:
     except InvalidOption as error:
         raise ValueError(str(error)) from None
     return {name: getattr(query, name) for name in query.model_fields_set - {"text"}}
-
-
-def _show(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: getattr(value, "__name__", "") if callable(value) else value for name, value in options.items()}
 
 
 def _as_mapping(options: ReadDefaults) -> dict[str, Any]:
@@ -102,7 +98,7 @@ class Settings(BaseModel):
     throttle: Pace = Field(default=None, repr=False)  # the same
     robots: Obey = None
     search_options: Annotated[SearchOptions, AfterValidator(_check_search_options), PerRun()] = _NO_OPTIONS
-    read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(_show), PerRun()] = Field(
+    read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(show_options), PerRun()] = Field(
         default={}, validate_default=True
     )
     http: HttpDefaults = Field(default={}, validate_default=True)
@@ -130,9 +126,8 @@ class Settings(BaseModel):
         """
         tables = read_files()
         places = [_as_place(_given(explicit)), _places.read_environment(cls.model_fields), *map(_as_place, tables)]
-        settings = cls.__new__(cls)
-        settings._fill(places, tuple(table.source for table in tables))  # noqa: SLF001 - an instance of this class
-        return settings
+        files = tuple(table.source for table in tables)
+        return cls.__new__(cls)._fill(places, files)  # noqa: SLF001 - an instance of this class
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
@@ -150,9 +145,8 @@ class Settings(BaseModel):
 
     def override(self, **explicit: object) -> Settings:
         """Return these settings with those of *explicit* that are not None; errors as in `load`."""
-        settings = type(self).__new__(type(self))
-        settings._fill([_as_place(_given(explicit)), *self._places], self._files)  # noqa: SLF001 - see `load`
-        return settings
+        places = [_as_place(_given(explicit)), *self._places]
+        return type(self).__new__(type(self))._fill(places, self._files)  # noqa: SLF001 - see `load`
 
     def source(self, *path: str) -> Source:
         """Return the source of a setting, or of a part of one: ``source("timeout", "read")``."""
@@ -201,14 +195,11 @@ class Settings(BaseModel):
     def __getstate__(self) -> dict[Any, Any]:
         """Leave out the options of providers, which may be keys: the providers are pickled themselves."""
         state = super().__getstate__()
-        private = {
-            **(state["__pydantic_private__"] or {}),
-            "_places": [_without_options(place) for place in self._places],
-        }
-        private["_chosen"] = _without_options(self._chosen)
+        own = {"_places": [*map(_without_options, self._places)], "_chosen": _without_options(self._chosen)}
+        private = {**(state["__pydantic_private__"] or {}), **own}
         return {**state, "__dict__": {**state["__dict__"], "providers": {}}, "__pydantic_private__": private}
 
-    def _fill(self, places: list[Place], files: tuple[Source, ...] = ()) -> None:
+    def _fill(self, places: list[Place], files: tuple[Source, ...] = ()) -> Self:
         """Check the *places*, set the fields to the first value of each setting, and remember where it comes from."""
         cls = type(self)
         for place in places:
@@ -220,6 +211,7 @@ class Settings(BaseModel):
             raise _places.describe_invalid(error, chosen) from None
         self._places, self._chosen, self._files = places, chosen, files
         _places.check_limits(self, chosen)
+        return self
 
 
 def _given(explicit: Mapping[str, object]) -> Table:

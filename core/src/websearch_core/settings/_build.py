@@ -42,7 +42,7 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
     fields = field_notes(cls)
     check_entries(cls, options)
     if fields and _KEY not in fields and _KEY in options:
-        _log.warning("%s: %s does not need %s: it is ignored", options[_KEY].source.place, name, _KEY)
+        _log.warning("%s: ignored, since %s needs no key", options[_KEY].source.at(_KEY), name)
         options = {option: one for option, one in options.items() if option != _KEY}
     given = {field: _convert(option, fields.get(field)) for field, option in options.items()}
     made = construct(cls, name, given)
@@ -68,7 +68,7 @@ def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
 
 
 def _check_option(cls: type[Any], name: str, option: Option) -> None:
-    where, fields = f"{option.source.place}: {option.source.key or name}", field_notes(cls)
+    where, fields = option.source.at(option.source.key or name), field_notes(cls)
     if name not in fields and name != _KEY:  # a key that is not needed is ignored, with a warning
         raise ConfigurationError(f"{where}: not an option{suggest_name(name, fields, OF_HTTP)}")
     if name not in fields or is_secret(fields[name]):  # whose text may not be looked at here

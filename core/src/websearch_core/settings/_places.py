@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from .._registry import provider_class
-from .._text.choices import OTHER_NAMES as OPTION_NAMES
 from .._text.lists import split_list, split_texts
 from .._text.problems import describe_problem
 from .._text.suggestion import find_close, suggest_name
@@ -27,9 +26,10 @@ from ..models import describe_problems
 from ..models._domains import Domains, parse_domain
 from ..provider._declare import FoundFile, field_notes, find_found_file, is_secret
 from ._build import check_entries, limit_of, too_high
+from ._names import FORMER, Form, find_aliases, find_line, name_variable
 from ._shapes import OTHER_NAMES, SWITCH, Path, flatten
 from ._sources import NAMED, Option, Source, Table, make_refusal
-from ._values import CONCERNS, FORMER, HOMES, IN_ENVIRONMENT, PARTS, Http, describe_former, name_variable
+from ._values import CONCERNS, HOMES, IN_ENVIRONMENT, PARTS
 
 Place: TypeAlias = dict[Path, Option]
 
@@ -42,17 +42,17 @@ _log = logging.getLogger(__name__)
 
 def read_environment(fields: Mapping[str, Any]) -> Place:
     """Return what the environment sets of *fields* and their parts; raise `ConfigurationError` for what is wrong."""
-    for former, (now, value) in FORMER.items():
-        if len(now) == 1 and read_variable(name := name_variable((former,))):
-            example = value.strip('["]')
-            raise ConfigurationError(f"environment {describe_variable(name)}: write {name_variable(now)}={example}")
+    for former, (now, *_) in FORMER.items():
+        if now in fields and read_variable(name := name_variable((former,))):
+            line = find_line(former, fields, "variable")
+            raise ConfigurationError(f"environment {describe_variable(name)}: write {line}")
     place: Place = {}
     whole = [(name,) for name in fields if name not in IN_ENVIRONMENT or name == "timeout"]
     paths = [*whole, *((name, part) for name, parts in IN_ENVIRONMENT.items() for part in parts)]
     variables = {name_variable(path): path for path in paths}
     for name in sorted({*os.environ, *read_env_file()} - {*variables, *_OTHER_VARIABLES}):
         if name.startswith(_PREFIX) or (name in _CONTACTS and not read_variable(_CONTACT)):
-            _warn_of_variable(name, tuple(variables))
+            _warn_of_variable(name, tuple(variables), tuple(fields))
     for variable, path in variables.items():
         if not (value := read_variable(variable)):
             continue
@@ -72,31 +72,27 @@ def check_place(place: Place, fields: Mapping[str, Any]) -> None:
         source = option.source
         if path[0] == "providers" and path[2:] == (SWITCH,):
             if not isinstance(option.value, bool):
-                raise ConfigurationError(f"{source.place}: {source.key}: must be true or false")
+                raise ConfigurationError(f"{source.at()}: must be true or false")
         elif path[0] == "providers":
             check_entries(provider_class(path[1]), dict.fromkeys(path[2:], option))
         else:
-            if problem := _describe_unknown(path, fields, in_a_file=source.kind != "argument"):
-                raise ConfigurationError(f"{source.place}: {source.key}: {problem}")
+            if problem := _describe_unknown(path, fields, place):
+                raise ConfigurationError(f"{source.at()}: {problem}")
             if not source.trusted and not _is_open(path, fields):
                 raise _make_refusal(path, source, "may not be set here")
 
 
-def _describe_unknown(path: Path, fields: Mapping[str, Any], *, in_a_file: bool) -> str:
+def _describe_unknown(path: Path, fields: Mapping[str, Any], place: Place) -> str:
     """Return what to write instead of an unknown setting, or part of one; empty if it is known. Layers check theirs."""
-    group, *parts = path
-    if group == "layers" or (path[0] in fields and not parts):
+    name, known = (path[1], PARTS[path[0]]) if path[1:] and path[0] in PARTS else (path[0], fields)
+    if name in known:
         return ""
-    if not parts:
-        now = describe_former(group, in_a_file=in_a_file)
-        ours = {name: name for name in OTHER_NAMES}
-        return f"write {now}" if now else f"not an option{suggest_name(group, fields, ours)}"
-    part, known = parts[0], PARTS[group]
-    if part in known:
-        return ""
-    if group == "http" and part in Http.__annotations__:
-        return f"only WebSearch(http=Http({part}=...)) takes it"
-    return f"not an option{suggest_name(part, known, OPTION_NAMES)}"
+    form: Form = "setting" if place[path].source.kind == "argument" else "file"
+    asked = place.get(("provider",))
+    places = fields if known is fields else fields.keys() - known.keys()  # domains may be both
+    if line := find_line(name, places, form, asked=asked and asked.value):
+        return f"write {line}"
+    return f"not an option{suggest_name(name, known, {**find_aliases(known), **{one: one for one in OTHER_NAMES}})}"
 
 
 def _is_open(path: Path, fields: Mapping[str, Any]) -> bool:
@@ -174,19 +170,18 @@ def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any
     cls: Any = layer_class(kind)
     known = list(field_notes(cls))
     for option, one in options.items():
-        where = f"{one.source.place}: {one.source.key or f'layers.{kind}.{option}'}"
+        where = one.source.at(one.source.key or f"layers.{kind}.{option}")
         if option in getattr(cls, "renamed", {}):
             raise ConfigurationError(f"{where}: write {cls.renamed[option]}")
         if known and option not in known:
             raise ConfigurationError(f"{where}: not an option{suggest_name(option, known)}")
-    keys = ", ".join(dict.fromkeys(one.source.key for one in options.values())) or source.key
-    where = f"{next((one.source.place for one in options.values()), source.place)}: {keys}"
+    sources = [one.source for one in options.values()] or [source]
+    where = sources[0].at(*dict.fromkeys(one.key for one in sources))
     try:
         return cls(**{option: one.value for option, one in options.items()})
-    except ValidationError as error:
-        raise ConfigurationError(f"{where}: {describe_problems(error)}") from None
     except (TypeError, ValueError, ConfigurationError) as error:
-        raise ConfigurationError(f"{where}: {error}") from None
+        problem = describe_problems(error) if isinstance(error, ValidationError) else error
+        raise ConfigurationError(f"{where}: {problem}") from None
 
 
 def check_home(layer: Any, name: str = "layers") -> None:
@@ -206,7 +201,7 @@ def describe_invalid(error: ValidationError, chosen: Place) -> ConfigurationErro
         path = tuple(map(str, problem["loc"]))
         known = next((path[:n] for n in (2, 1) if path[:n] in chosen), ())
         source = chosen[known].source if known else Source("argument", written=path[:1])
-        said[f"{source.place}: {'.'.join([source.key, *path[len(known) or 1 :]])}: {describe_problem(problem)}"] = None
+        said[f"{source.at('.'.join([source.key, *path[len(known) or 1 :]]))}: {describe_problem(problem)}"] = None
     return ConfigurationError("; ".join(said))
 
 
@@ -289,11 +284,13 @@ def _is_key(path: Path, value: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _warn_of_variable(name: str, known: tuple[str, ...]) -> None:
+def _warn_of_variable(name: str, known: tuple[str, ...], fields: tuple[str, ...]) -> None:
     """Warn once of a variable that is named like a setting: not an error, since it may be another program's."""
-    close = find_close(name.removeprefix(_PREFIX), [one.removeprefix(_PREFIX) for one in known])
-    line = f"write {_CONTACT}=..." if name in _CONTACTS else close and f"did you mean {_PREFIX}{close}?"
-    _log.warning("environment %s: not a setting; %s", describe_variable(name), line or "it is ignored")
+    own = name.removeprefix(_PREFIX)
+    line = f"{_CONTACT}=..." if name in _CONTACTS else find_line(own.lower(), fields, "variable")
+    close = find_close(own, [one.removeprefix(_PREFIX) for one in known])
+    hint = f"write {line}" if line else f"did you mean {_PREFIX}{close}?" if close else "it is ignored"
+    _log.warning("environment %s: not a setting; %s", describe_variable(name), hint)
 
 
 @functools.lru_cache(maxsize=64)

@@ -21,7 +21,7 @@ import logging
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import replace
 from math import inf
 from os import PathLike, fspath
 from typing import Any, Literal, TypeAlias
@@ -30,9 +30,10 @@ from .._registry import is_known, provider_class, registered_name
 from ..errors import ConfigurationError, UnknownProvider
 from ..layers import Layer, layer_class
 from ..layers._stack import find_combination, set_options
-from ..provider._declare import field_notes
+from ..provider._declare import field_notes, required_names
+from ._names import FORMER, name_variable
 from ._sources import Option, Source, Table
-from ._values import CONCERNS, FORMER, HOMES, PARTS, Http, Timeout, name_variable
+from ._values import CONCERNS, HOMES, PARTS, Http, Timeout
 
 Path: TypeAlias = tuple[str, ...]  # ("enabled",), ("timeout", "read"), ("providers", "brave", "api_key")
 OTHER_NAMES: Mapping[str, str] = {
@@ -57,7 +58,7 @@ def flatten(table: Table, names: Collection[str]) -> dict[Path, Option]:
     found: dict[Path, Option] = {}
     for path, value, source in _read_table(table, names):
         if path in found and value != {}:
-            raise ConfigurationError(f"{source.place}: {found[path].source.key} and {source.key}: keep one of them")
+            raise ConfigurationError(f"{source.at(f'{found[path].source.key} and {source.key}')}: keep one of them")
         found[path] = Option(value, source)
     return found
 
@@ -120,13 +121,13 @@ def _inside(source: Source, name: Any) -> Source:
 
 def _read_tables(kind: str, value: Any, source: Source) -> Iterator[_Entry]:
     if not isinstance(value, Mapping) or not all(isinstance(options, Mapping) for options in value.values()):
-        raise ConfigurationError(f"{source.place}: {source.key}: not a table for each {kind.removesuffix('s')}")
+        raise ConfigurationError(f"{source.at()}: not a table for each {kind.removesuffix('s')}")
     for whose, options in value.items():
         here = _inside(source, whose)
         if kind == "layers" and whose in HOMES:
             home = HOMES[whose]
             write = name_variable((home,)) if source.kind == "environment" else f"[{home}]"
-            raise ConfigurationError(f"{here.place}: {here.key}: this is a setting: write {write}")
+            raise ConfigurationError(f"{here.at()}: this is a setting: write {write}")
         if kind == "layers":
             yield (kind, whose), {}, here  # an empty table adds the layer, too
             yield from (((kind, whose, name), one, _inside(here, name)) for name, one in options.items())
@@ -142,7 +143,7 @@ def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
         yield from ((("timeout", part), value, source) for part in ("search", "read"))
         return
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{source.place}: {source.key}: must be a table of options")
+        raise ConfigurationError(f"{source.at()}: must be a table of options")
     for given, one in value.items():
         part = _to_own_name(str(given), PARTS[group])
         yield (group, part), one, _inside(source, given)
@@ -157,9 +158,7 @@ def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
     if name == "combine" and isinstance(value, Mapping):
         kind, table = next(iter(value.items()), ("", {})) if len(value) == 1 else ("", {})
         if HOMES.get(kind, "").partition(".")[0] != name or not isinstance(table, Mapping):
-            raise ConfigurationError(
-                f"{source.place}: {source.key}: must be one table, [combine.fuse] or [combine.fallback]"
-            )
+            raise ConfigurationError(f"{source.at()}: must be one table, [combine.fuse] or [combine.fallback]")
         source = _inside(source, kind)
     if isinstance(table, Mapping):
         yield (name,), kind, source
@@ -168,7 +167,7 @@ def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
     try:
         switch, options = _read_short(name, value)
     except (ValueError, ConfigurationError) as error:
-        raise ConfigurationError(f"{source.place}: {source.key}: {error}") from None
+        raise ConfigurationError(f"{source.at()}: {error}") from None
     yield (name,), switch, source
     yield from ((("layers", str(switch), option), one, source) for option, one in options.items())
 
@@ -216,7 +215,7 @@ def _find_provider(name: str, source: Source) -> str:
     try:
         return registered_name(name)
     except UnknownProvider as error:
-        raise UnknownProvider(f"{source.place}: {error}") from None
+        raise UnknownProvider(f"{source.at()}: {error}") from None
 
 
 def _read_options(whose: str, options: Mapping[Any, Any], source: Source) -> Iterator[_Entry]:
@@ -231,20 +230,17 @@ def _read_beside(name: str, value: Any, source: Source, chosen: Any) -> Iterator
     """Give a key or URL that is beside ``provider`` to that provider, if it has a use for it."""
     several = [one.strip() for one in chosen.split(",") if one] if isinstance(chosen, str) else list(chosen or ())
     if len(several) != 1 or not isinstance(several[0], str):
-        raise ConfigurationError(f"{source.place}: {source.key}: name the provider it is for, as provider beside it")
+        raise ConfigurationError(f"{source.at()}: name the provider it is for, as provider beside it")
     whose = _find_provider(several[0], source)
     if name == "url" and not needs_url(whose):
-        _log.warning("%s: %s: ignored, since %s has a server of its own", source.place, source.key, whose)
+        _log.warning("%s: ignored, since %s has a server of its own", source.at(), whose)
         return
     yield ("providers", whose, _OF_PROVIDER[name]), value, source
 
 
 def needs_url(provider: str) -> bool:
     """Return whether users of *provider* run its server themselves, so that its URL has no default."""
-    cls = provider_class(provider)
-    return is_dataclass(cls) and any(
-        one.name == "base_url" and one.default is MISSING and one.default_factory is MISSING for one in fields(cls)
-    )
+    return "base_url" in required_names(provider_class(provider))
 
 
 def _to_own_name(given: str, known: Collection[str]) -> str:

@@ -65,9 +65,12 @@ class Source:
     @property
     def place(self) -> str:
         """Where to look for it, for messages: a variable, a file and its line, or an argument."""
-        if self.kind == "argument":
-            return "settings"
         return f"{self}, line {line}" if (line := self.line) else str(self)
+
+    def at(self, *keys: str) -> str:
+        """Return where *keys* are, for messages; by default its own. An argument needs no place beside its name."""
+        key = ", ".join(keys) or self.key
+        return key if self.kind == "argument" else f"{self.place}: {key}"
 
     def __str__(self) -> str:
         return f"environment {self.name}" if self.kind == "environment" else self.name or self.kind

@@ -1,11 +1,11 @@
-"""The values of settings that have parts, and the names that settings had before."""
+"""The values of settings that have parts, and which settings and parts there are."""
 
 from __future__ import annotations
 import inspect
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, SecretStr
 
@@ -142,6 +142,12 @@ class ReadDefaults(BaseModel):
     ocr: Callable[[bytes, str], str] | None = None
 
 
+def show_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *options* with the names of functions instead of these, which JSON has no form for."""
+    shown = {name: getattr(one, "__name__", type(one).__name__) for name, one in options.items() if callable(one)}
+    return {**options, **shown}
+
+
 def _hide(value: Any) -> Any:
     """Keep a URL with a password out of what is shown and pickled."""
     return ApiKey.hiding(SecretStr(value)) if isinstance(value, str) else value
@@ -173,7 +179,24 @@ class HttpDefaults(BaseModel):
     contact: str | None = None
 
 
-SECRET_PARTS = frozenset({("http", "credentials"), ("http", "proxy")})
+def _list_texts(model: type[BaseModel]) -> tuple[str, ...]:
+    """Return the fields of *model* whose value a text can be: no functions, and no tables."""
+    types = {name: (field.annotation, *get_args(field.annotation)) for name, field in model.model_fields.items()}
+    return tuple(name for name, several in types.items() if {Callable, dict}.isdisjoint(map(get_origin, several)))
+
+
+class Concerns(TypedDict, total=False):
+    """The settings that are layers. They are arguments of `WebSearch`, too, and this is their part of its types."""
+
+    combine: Combine
+    retry: Repeat
+    cache: Keep
+    budget: Spend
+    throttle: Pace
+    robots: Obey
+
+
+SECRET_PARTS = frozenset(("http", name) for name, field in HttpDefaults.model_fields.items() if field.exclude)
 _of_found = {"max_snippet_chars": (FoundFile(at_most=1_000),)}
 PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "timeout": field_notes(Timeout),
@@ -182,83 +205,13 @@ PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "http": dict.fromkeys(HttpDefaults.model_fields, ()),
 }  # the settings with parts: the names of these, and who may set them
 IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
-    "timeout": ("search", "read", "connect"),
-    "search_options": ("max_snippet_chars",),
-    "read_options": ("max_length", "max_tokens", "links", "comments", "reviews", "transcripts"),
-    "http": ("library", "proxy", "resolve", "contact"),
-}
-
-# The settings that are layers, each with the name of its usual one.
-CONCERNS: Mapping[str, str] = {
-    "combine": "fallback", "retry": "retry", "cache": "cache", "budget": "budget", "throttle": "throttle",
-    "robots": "robots",
-}  # fmt: skip
+    "timeout": tuple(PARTS["timeout"]),
+    "search_options": tuple(_of_found),
+    "read_options": _list_texts(ReadDefaults),
+    "http": _list_texts(HttpDefaults),
+}  # those parts that have a variable
+CONCERNS: Mapping[str, str] = {**{name: name for name in Concerns.__annotations__}, "combine": "fallback"}
 HOMES: Mapping[str, str] = {
     "fuse": "combine.fuse",
-    **{kind: "combine.fallback" if concern == "combine" else concern for concern, kind in CONCERNS.items()},
-}  # of the layers that are settings, by their names
-
-FORMER: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "allow": (("internal",), '["https://wiki.corp"]'),
-    "attempts": (("retry",), "5"),
-    "fuse": (("combine",), '"fuse"'),
-    "rate_limiter": (("throttle",), "limiter"),
-    "search_timeout": (("timeout", "search"), "15"),
-    "read_timeout": (("timeout", "read"), "30"),
-    "connect_timeout": (("timeout", "connect"), "5"),
-    "http_client": (("http", "client"), "client"),
-    "http_async_client": (("http", "async_client"), "client"),
-    "verify": (("http", "verify"), "context"),
-    "http_library": (("http", "library"), '"httpx2"'),
-    "credentials": (("http", "credentials"), '{"https://wiki.corp": Credentials(bearer="env:TOKEN")}'),
-    "proxy": (("http", "proxy"), '"http://proxy.corp:3128", resolve="here"'),
-    "contact": (("http", "contact"), '"https://bot.example/about"'),
-}  # the names that options had before, or that one may try: what each is now, with a value
-
-
-_FORMER_LINES = {
-    "provider_options": 'provider=Tavily(search_depth="advanced")',
-    "headers": 'http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})',
-    "cookies": 'http=Http(credentials={"https://wiki.corp": Credentials(cookies={"session": "env:SESSION"})})',
-    "verify_ssl": "http=Http(verify=context)",
-    "requests_per_second": "throttle=Throttle(requests_per_second=2), or host_requests_per_second=2 for pages",
-    "searx_host": "base_url=...",
-    **dict.fromkeys(("api_wrapper", "wrapper"), "the options of the wrapper here, beside provider=..."),
-    **dict.fromkeys(("search_kwargs", "params"), 'search_options={"extra": ...}'),
-    "source": 'search_options={"topic": "news"}',
-    "logger": 'on_event=...; what is logged goes to logging.getLogger("websearch_core")',
-}
-
-
-def find_home(option: str) -> str:
-    """Return the setting that an *option* of searches or of pages is in; empty for others."""
-    return next((group for group in ("search_options", "read_options") if option in PARTS[group]), "")
-
-
-def describe_former(name: str, *, in_a_file: bool = False) -> str:
-    """Return the line to write instead of *name*, an argument or an entry of a settings file; empty for others."""
-    if name in _FORMER_LINES:
-        return "" if in_a_file else _FORMER_LINES[name]
-    (group, *parts), value = FORMER.get(name) or ((find_home(name), name), "...")
-    if not group:
-        return ""
-    if in_a_file:
-        return f"{'.'.join((group, *parts))} = {value}"
-    if not parts:
-        return f"{group}={value}"
-    made = {"timeout": "Timeout", "http": "Http"}.get(group)
-    return f"{group}={made}({parts[0]}={value})" if made else f'{group}={{"{parts[0]}": {value}}}'
-
-
-def name_variable(path: tuple[str, ...]) -> str:
-    """Return the environment variable of a setting: its own name, without that of the table which only groups it."""
-    match path:
-        case "timeout", part:
-            name = f"{part}_timeout"
-        case "http", part:
-            name = f"http_{part}"
-        case "search_options" | "read_options", part:
-            name = part
-        case _:
-            name = path[0].partition(".")[0]
-    return f"WEB_SEARCH_{name.upper()}"
+    **{kind: name if kind == name else f"{name}.{kind}" for name, kind in CONCERNS.items()},
+}  # of the layers that are settings, by their names; `CONCERNS` has the usual one of each setting

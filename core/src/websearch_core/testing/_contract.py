@@ -48,7 +48,6 @@ class Check:
         return self.says
 
     def __call__(self) -> None:
-        """Check it."""
         self.check()
 
 

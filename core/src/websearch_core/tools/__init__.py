@@ -13,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from .._text.choices import CITATION_INSTRUCTION
+from .._text.vocabulary import CITATION_INSTRUCTION
 from ._arguments import PageArguments, SearchArguments
-from ._fixed import SearchDefaults, split_arguments
+from ._fixed import OptionMapping, SearchDefaults, split_arguments
 from ._outputs import Output, OutputFormat, collect_texts
 from ._retrieval import ContentMode, Loading, OnError, Passages, PlainDocument, Retrieval, list_urls, make_document
 from ._tenants import Configurable
 from ._web_tools import Run, WebTools, as_error
 
 __all__ = [
-    "DESCRIPTIONS", "Configurable", "ContentMode", "Loading", "OnError", "Output", "OutputFormat", "PageArguments",
-    "Passages", "PlainDocument", "Retrieval", "Run", "SearchArguments", "SearchDefaults", "WebTools", "as_error",
-    "collect_texts", "list_urls", "make_document", "split_arguments",
+    "DESCRIPTIONS", "Configurable", "ContentMode", "Loading", "OnError", "OptionMapping", "Output", "OutputFormat",
+    "PageArguments", "Passages", "PlainDocument", "Retrieval", "Run", "SearchArguments", "SearchDefaults", "WebTools",
+    "as_error", "collect_texts", "list_urls", "make_document", "split_arguments",
 ]  # fmt: skip
 
 _SEARCH = (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from .._text.choices import parse_time_range
+from .._text.vocabulary import parse_time_range
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, cast
 
-from pydantic import ValidationError
+from pydantic import PlainSerializer, ValidationError
 
-from .._text.choices import OTHER_NAMES
 from .._text.suggestion import suggest_name
+from .._text.vocabulary import OTHER_NAMES
 from ..client import CommonArguments
-from ..client._arguments import PASSAGE_LENGTH, check_arguments, check_number, find_provider_line, make_query
+from ..client._arguments import PASSAGE_LENGTH, check_arguments, check_number, make_query
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported, describe_problems
 from ..models._domains import ANYWHERE, Domains
-from ..settings import _values as settings
-from ..settings._values import ReadDefaults
+from ..settings import _names as settings
+from ..settings._values import ReadDefaults, show_options
 from ..tokens import CHARACTERS_PER_TOKEN
 from ._arguments import MOST, PageArguments, SearchArguments, search_arguments
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..client import WebSearch
     from ..reading import ReadOptions
 
+OptionMapping: TypeAlias = Annotated[Mapping[str, Any], PlainSerializer(show_options)]
 _NARROWED = frozenset({"limit", "allowed_domains", "blocked_domains"})  # a model may ask for less
 _READING = {"read_top": 0, "passage_length": 1}  # of a search, with the least value of each
 OF_CALL = ("offset", "query", "find", "outline")  # the options of a page that each call chooses
@@ -197,7 +198,8 @@ def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[Com
     """
     common = CommonArguments.__annotations__
     if "search_options" in own and not {"limit", "k"}.intersection(own):
-        for name in (name for name in given if OTHER_NAMES.get(name, name) == "limit"):
+        inside = given.get("search_options")
+        for name in filter(_is_limit, [*given, *(inside if isinstance(inside, Mapping) else ())]):
             raise ConfigurationError(f"{name}: give it to the tool that searches; this one opens pages")
     check_arguments(given, [*common, *own], find_home)
     arguments = {name: value for name, value in given.items() if name in common and name not in own}
@@ -207,10 +209,10 @@ def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[Com
 
 def check_search_options(options: Mapping[str, Any] | None, *, limit: str | None = None) -> dict[str, Any]:
     """Return the ``search_options`` of a tool or a retriever, whose argument *limit* is not among them."""
-    given, _ = _parse(options, {})
-    for name in {"limit", "max_results"} & set(given) if limit else ():
+    given = _as_dict("search_options", options)
+    for name in filter(_is_limit, given if limit else ()):
         raise InvalidOption(f"search_options: {name}: write {limit}={given[name]!r}, beside search_options")
-    return given
+    return _parse(given, {})[0]
 
 
 def check_read_options(options: Mapping[str, Any] | None, *, refused: Sequence[str] = ()) -> dict[str, Any]:
@@ -218,16 +220,29 @@ def check_read_options(options: Mapping[str, Any] | None, *, refused: Sequence[s
     given = {name: value for name, value in _as_dict("read_options", options).items() if value is not None}
     for name in given.keys() & set(refused):
         raise InvalidOption(f"read_options: {name}: each call chooses it")
+    _check_names("read_options", given, [*ReadDefaults.model_fields, *(() if refused else OF_CALL)])
     try:
         made = ReadDefaults(**{name: value for name, value in given.items() if name not in OF_CALL})
     except ValidationError as error:
-        raise InvalidOption(f"read_options: {describe_problems(error, ReadDefaults.model_fields)}") from None
+        raise InvalidOption(f"read_options: {describe_problems(error)}") from None
     return {**given, **{name: getattr(made, name) for name in made.model_fields_set}}
 
 
 def find_home(option: str) -> str:
     """Return the argument whose mapping has this *option*: ``search_options``, ``read_options``, or neither."""
     return "search_options" if option in _READING else settings.find_home(option)
+
+
+def _check_names(group: str, given: Mapping[str, Any], known: Collection[str]) -> None:
+    for name in (str(name) for name in given if name not in known):
+        beside = [*CommonArguments.__annotations__, "read_options"]
+        line = "" if OTHER_NAMES.get(name) in known else settings.find_line(name, beside)
+        hint = f"; write {line}, beside {group}" if line else suggest_name(name, known, settings.find_aliases(known))
+        raise InvalidOption(f"{group}: {name}: not an option{hint}")
+
+
+def _is_limit(name: Any) -> bool:
+    return bool(OTHER_NAMES.get(name, name) == "limit")
 
 
 def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -239,12 +254,7 @@ def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
 def _parse(options: Mapping[str, Any] | None, usual: Mapping[str, Any]) -> tuple[dict[str, Any], SearchQuery]:
     """Return the *options* of a search, and a query with those that are fields of one, and with the *usual* ones."""
     given = _as_dict("search_options", options)
-    known = SearchDefaults.__annotations__
-    if unknown := [name for name in given if name not in known]:
-        name = str(unknown[0])
-        line = f"{name}=..." if name in CommonArguments.__annotations__ else find_provider_line(name, None)
-        hint = f"; write {line}, beside search_options" if line else suggest_name(name, known, OTHER_NAMES)
-        raise InvalidOption(f"search_options: {name}: not an option{hint}")
+    _check_names("search_options", given, SearchDefaults.__annotations__)
     for name, least in _READING.items():
         if given.get(name) is not None:
             check_number(f"search_options: {name}", given[name], least, InvalidOption)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from .._runtime.clock import say_today
-from .._text.choices import Format
+from .._text.vocabulary import Format
 from ..errors import WebSearchError
 from ..models import Page, SearchResponse, SearchResult
 from ..tokens import TokenCounter, estimate_tokens

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast, get_arg
 from pydantic import ValidationError
 
 from .._runtime.bugs import as_error as report_bug
-from .._runtime.scope import ByRun, Choices, Patience, scope
-from .._text.choices import Format
+from .._runtime.scope import ByRun, Patience, WantedContent, scope
 from .._text.urls import describe_url
+from .._text.vocabulary import Format
 from ..client import CommonArguments, WebSearch
 from ..client._arguments import check_number
 from ..errors import BudgetExceeded, ConfigurationError, InvalidOption, UnsafeURL, WebSearchError
@@ -250,11 +250,11 @@ class WebTools:
             fixed = self._fixed.of_run(web.settings.domains, run.options)
             read: Mapping[str, Any] = {"transcripts": "keep", **web.settings.read_options, **fixed.read}
             # For the pages that a search reads, too: they are the same pages if they are opened later.
-            choices = Choices(**{name: value for name, value in read.items() if name in Choices._fields})
+            wanted = WantedContent(**{name: value for name, value in read.items() if name in WantedContent._fields})
             # Outside of any conversation, only the parts of a page belong together.
             is_part = page is not None and bool(page.offset or page.query or page.find or page.outline)
             memory = Recall(self._memory, run.conversation, is_part or run.conversation is not None)
-            with scope(choices=choices, memory=memory, patience=Patience(_PATIENCE)):
+            with scope(wanted=wanted, memory=memory, patience=Patience(_PATIENCE)):
                 yield web, fixed
 
     def _count_queries(self, asked: SearchArguments, run: Run) -> tuple[list[str], list[WebSearchError]]:

@@ -11,7 +11,7 @@ import pytest
 from tests.core.reading.documents.test_pdf import lines, pdf, stream
 from websearch_core import WebSearch
 from websearch_core._runtime.deadline import time_limit
-from websearch_core._runtime.scope import Choices
+from websearch_core._runtime.scope import WantedContent
 from websearch_core.errors import ConfigurationError
 from websearch_core.providers import Direct
 from websearch_core.reading import is_safe, read_bytes
@@ -216,8 +216,8 @@ def test_a_web_search_passes_it_on_and_calls_it_off_the_event_loop(server, http)
 
 
 def test_pages_that_were_read_with_it_have_a_key_of_their_own():
-    assert Choices(ocr=recognize).describe() == ["ocr=recognize"]
-    assert Choices().describe() == []
+    assert WantedContent(ocr=recognize).describe() == ["ocr=recognize"]
+    assert WantedContent().describe() == []
 
 
 def test_only_a_function_is_taken():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from websearch_core import Page
+from websearch_core.reading import Excerpt
 from websearch_core.reading._excerpt.passages import kinds_asked, kinds_stated, words_asking
 
 QUESTIONS = {
@@ -49,6 +51,15 @@ def test_other_questions_ask_for_none(question):
 )
 def test_a_text_states_the_kinds_that_a_person_would_see(text, kinds):
     assert kinds_stated(text, ["money", "time", "number"]) == kinds
+
+
+@pytest.mark.parametrize("price", ["฿1,299", "5 199 руб.", "48 Euro", "49 TL", "199.000đ", "499 ريال", "499 रुपये"])
+def test_prices_are_money_in_the_currencies_of_many_countries(price):
+    aside = f"The lamp is made of brass.\n\n{'Lamps cost a lot of time. ' * 40}\n\nEmber, black: {price}"
+    page = Page(url="https://shop.example/", content=aside)
+
+    assert kinds_stated(aside, ["money"]) == ["money"]
+    assert price in Excerpt(query="What does it cost?", max_length=300).of(page).content
 
 
 def test_the_words_that_only_ask_are_known():

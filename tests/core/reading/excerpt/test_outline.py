@@ -27,14 +27,14 @@ def page(text=TEXT):
 
 
 def test_each_section_ends_where_the_next_of_its_level_begins():
-    sections = {part.headings[-1]: TEXT[part.offset : part.offset + part.length] for _, part in find_sections(TEXT)}
+    sections = {one.titles[-1]: TEXT[one.start : one.end] for one in find_sections(TEXT)}
 
     assert list(sections) == ["The pump", "Installing", "Linux", "macOS", "Using it"]
     assert sections["The pump"] == TEXT
     assert sections["Installing"].startswith("## Installing")
     assert sections["Installing"].endswith("Run it too.\n\n")
     assert sections["Linux"].endswith("# no heading\n```\n\n")
-    assert dict(enumerate(part.headings for _, part in find_sections(TEXT)))[2] == ("Installing", "Linux")
+    assert find_sections(TEXT)[2].titles == ("Installing", "Linux")
 
 
 def test_the_main_parts_are_of_the_highest_level_that_has_several():

@@ -83,6 +83,30 @@ def test_every_price_that_is_shown_stands_with_the_thing_it_is_the_price_of(grid
             assert found[::2] == found[1::2], passage
 
 
+@pytest.mark.parametrize("length", [500, 557, 600, 800])  # at 557, a title and its link are as long as a piece may be
+@pytest.mark.parametrize("level", ["", "### "])
+def test_an_item_is_shown_with_its_price_however_long_its_link_is(length: int, level: str) -> None:
+    names = [f"{name} table lamp with a linen shade" for name in NAMES]
+    links = [f"https://shop.example/lamp/{n}?s={'a' * length}"[:length] for n in range(len(names))]
+    items = [
+        f"{n + 1}. {level}[{name}]({link})\n\n   Brand new\n\n   {price_of(n)}"
+        for n, (name, link) in enumerate(zip(names, links, strict=True))
+    ]
+    page = Page(url=URL, content=f"# Lamps\n\n{FILLER}\n\n" + "\n".join(items) + f"\n\n{FILLER}")
+
+    for n, name in enumerate(names):
+        part = Excerpt(query=name, max_tokens=500).of(page).content
+        assert SHOWN.findall(part[part.index(name) :])[1][1] == price_of(n), part
+
+
+def test_many_linked_lines_of_an_item_are_shown_as_far_as_there_is_room() -> None:
+    links = "".join(f"  - [Knot {n}](https://harbour.example/{'k' * 90}/{n})\n" for n in range(60))
+    page = Page(url=URL, content=f"{FILLER}\n\n- Knots\n{links}\n{FILLER}\n\n{FILLER}")
+    part = pick_passages(page, "knots", 2_000).content
+
+    assert part.count("Knot ") >= 10
+
+
 @pytest.mark.parametrize("grid", GRIDS)
 def test_a_phrase_is_shown_without_the_price_of_another_thing_above_or_below_it(grid: str) -> None:
     page = read(GRIDS[grid])

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from websearch_core._text.money import has_amount, parse_number
+from websearch_core._text.money import AMOUNT, has_amount, may_be_in, parse_number
 from websearch_core.reading import read_html
 from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.grid import MAX_ITEMS, Elements, find_items, find_prices
@@ -132,9 +132,82 @@ def test_numbers_are_read_in_the_forms_of_many_countries(text, number):
     assert parse_number(text) == (None if number is None else Decimal(number))
 
 
-def test_only_money_is_an_amount():
-    assert has_amount("now €5")
-    assert not any(map(has_amount, ("5 km", "room 12", "", "USD")))
+AMOUNTS = {
+    "en": "$48.99 | 48 dollars | GBP 20 | 500 yen", "de": "48 Euro | 1.299,00 € | 48 US-Dollar | CHF 49",
+    "es": "48 euros | 1.500 pesos | 20 dólares", "ro": "150 lei | 49,99 RON", "el": "48 ευρώ | 48,99€",
+    "ru": "5 199 руб | 199 р | 199р | 2000 рублей | 5\u00a0199 ₽ | 48 евро | RUB 500", "tr": "5.199,00 TL | 49 TL | ₺49",
+    "ar": "499 ريال | 50 درهم | AED 50 | 50 SAR | 120 EGP | 50 ر.س", "hi": "499 रुपये | ₹1,23,456 | 499 रु | Rs. 499",
+    "vi": "199.000₫ | 199.000 đ | 199.000đ | 10.000 đồng | VND 199.000", "th": "฿1,299 | 1,299 บาท | 1,299บาท | THB 1,299",
+    "zh": "￥199 | 199元 | 48美元 | RMB 199", "others": "kr. 499 | 5\u202f199 kr | 1 299,50 zł | 1’299 CHF",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", [one for some in AMOUNTS.values() for one in some.split(" | ")])
+def test_amounts_are_found_in_the_currencies_of_many_countries(written):
+    for text in (written, f"Now {written}.", f"({written})"):
+        assert has_amount(text)
+        assert AMOUNT.findall(text) == [written]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5 km", "room 12", "", "USD", "5 TL;DR", "2024 TL;DR", "2 TL Zucker", "1/2 TL Salz", "TL 5", "р. 5",
+        "у 1899 р. народився", "у 2024 р.", "по 1 таб. 3 р. в день", "3 р/день", "5 рубашек", "Euro 2024",
+        "the 2024 Euros", "In 2024", "5 krona", "3 Eurovision", "5 रुकना", "3 đèn", "Page 5 lire la suite", "COP 27",
+    ],
+)  # fmt: skip
+def test_anything_else_is_no_amount(text):
+    assert not has_amount(text)
+    assert not AMOUNT.search(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "amounts"),
+    [
+        ("1 299,00 € 1 449,00 €", ["1 299,00 €", "1 449,00 €"]),
+        ("in 2024 199 kr", ["199 kr"]),  # a year is no part of a number
+        ("Watch 2 $149 now", ["$149"]),
+        ("299 €217,37 €", ["299 €", "217,37 €"]),
+        ("MSRP $120.00. 10% off", ["$120.00"]),
+        ("5 1999 kr", ["1999 kr"]),
+    ],
+)
+def test_numbers_beside_an_amount_are_no_part_of_it(text, amounts):
+    assert AMOUNT.findall(text) == amounts
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "may_be"),
+    [
+        ("48,99 €", "EUR", True),
+        ("48,99 €", "USD", False),
+        ("$48.99", "CAD", True),  # a dollar is one of many
+        ("$48.99", "EUR", False),
+        ("¥48", "CNY", True),
+        ("48.99 AED", "EUR", False),
+        ("48 kr", "SEK", True),
+        ("500 ₽", "RUR", True),  # its former code
+        ("RMB 48", "CNY", True),
+        ("48,99 €", "", True),
+        ("48,99 €", "dollars", True),
+    ],
+)
+def test_an_amount_has_its_currency(amount, currency, may_be):
+    assert may_be_in(currency, amount) is may_be
+
+
+@pytest.mark.parametrize(
+    "price", ["5 199 руб.", "฿1,299", "199.000₫", "499 रुपये", "499 ريال", "5 199 kr", "48 Euro", "49 TL"]
+)
+def test_a_grid_has_prices_in_the_currencies_of_many_countries(price):
+    assert {one.price for one in items(f"<ul>{''.join(card(n, price) for n in range(4))}</ul>")} == {price}
+
+
+def test_the_cost_of_a_delivery_is_no_price():
+    found = items(f"<ul>{''.join(card(n, '€5', '<p>€9 delivery</p>') for n in range(4))}</ul>")
+
+    assert {one.price for one in found} == {"€5"}
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,9 @@ def test_a_product_has_its_price_and_what_belongs_to_it():
     ("shown", "price"),
     [
         ("<p>$48.99</p>", "48.99"),
-        ("<p>48,99 €</p>", "48.99"),
+        ("<p>48,99 €</p>", None),  # the same number, but not the same money
+        ("<p>48,99 € or $48.99</p>", "48.99"),
+        ("<p>48.99 kr</p>", "48.99"),
         ("<p><span>$</span><span>48</span><sup>99</sup></p>", "48.99"),
         ("<p>only 48.99 today</p>", "48.99"),
         ("", "48.99"),  # nothing contradicts it
@@ -81,6 +83,54 @@ def test_a_stated_price_is_taken_if_nothing_that_is_shown_contradicts_it(shown, 
     assert page.data.price == price
     assert bool(page.data.unclear_prices) is (price is None)
     assert any("states the price 48.99 USD" in note for note in page.notes) is (price is None)
+
+
+@pytest.mark.parametrize(
+    ("stated", "currency", "shown"),
+    [
+        ("4899", "THB", "฿5,199"),
+        ("49", "TRY", "5.199,00 TL"),
+        ("199", "SEK", "5 199 kr"),
+        ("48.99", "USD", "48,99 €"),
+        ("549.56", "EUR", "549.56 AED"),
+        ("500", "RUB", "5 199 руб"),
+    ],
+)
+def test_a_price_in_any_currency_contradicts_a_stated_one(stated, currency, shown):
+    data = read(product({"price": stated, "priceCurrency": currency}), f"<p>{shown}</p>").data
+
+    assert (data.price, data.unclear_prices) == (None, (f"{stated} {currency}", shown))
+
+
+@pytest.mark.parametrize(
+    ("shown", "price", "high"),
+    [
+        ("<p>$30</p>", "30", None),
+        ("<p>$20</p>", "20", None),
+        ("<p>$20 – $30</p>", "20", "30"),
+        ("<p>20 to 30 USD</p>", "20", "30"),
+        ("", "20", "30"),
+    ],
+)
+def test_of_several_stated_prices_those_that_are_shown_are_taken(shown, price, high):
+    page = read(product([{"price": 20}, {"price": 30}]), shown)
+
+    assert facts(page, "price", "high_price", "unclear_prices") == (price, high, ())
+
+
+@pytest.mark.parametrize(
+    ("shown", "before"),
+    [
+        ("<del>$60</del> $48.99", "60"),
+        ("<del>$70</del> $48.99", None),
+        ("$48.99", "60"),
+        ("<del>$20</del> $48.99", "60"),  # of something else
+    ],
+)
+def test_a_stated_list_price_is_taken_if_no_other_amount_is_crossed_out(shown, before):
+    offer = {"price": "48.99", "priceSpecification": {"price": 60, "priceType": "https://schema.org/ListPrice"}}
+
+    assert read(product(offer), f"<p>{shown}</p>").data.list_price == before
 
 
 def test_of_a_price_in_doubt_both_are_given_and_neither_is_chosen():
@@ -206,6 +256,41 @@ def test_a_question_has_its_answers():
     assert facts(page, "kind", "name") == ("question", "Brass lamp: how to clean it?")
     assert page.data.answers == ("With vinegar.", "With a cloth.", "With sand.")
     assert "Question: Brass lamp: how to clean it?; 3 stated answers" in render_page(page)
+
+
+def test_microdata_states_events_and_questions_too():
+    event = (
+        '<div itemscope itemtype="https://schema.org/MusicEvent"><b itemprop="name">Night of the lamps</b>'
+        '<time itemprop="startDate" datetime="2026-05-04T19:00">4 May</time>'
+        '<p itemprop="location" itemscope itemtype="https://schema.org/Place"><i itemprop="name">The Pier</i></p></div>'
+    )
+    question = (
+        '<div itemscope itemtype="https://schema.org/QAPage"><div itemprop="mainEntity" itemscope '
+        'itemtype="https://schema.org/Question"><b itemprop="name">How to clean a lamp?</b>{}</div></div>'
+    ).format(
+        "".join(
+            f'<div itemprop="{kind}" itemscope itemtype="https://schema.org/Answer"><p itemprop="text">{text}</p></div>'
+            for kind, text in (("suggestedAnswer", "With sand."), ("acceptedAnswer", "With vinegar."))
+        )
+    )
+
+    assert facts(read(body=event), "kind", "name", "start", "place") == (
+        "event", "Night of the lamps", "2026-05-04T19:00", "The Pier",
+    )  # fmt: skip
+    assert facts(read(body=question), "kind", "name", "answers") == (
+        "question", "How to clean a lamp?", ("With vinegar.", "With sand."),
+    )  # fmt: skip
+    assert read(body=event.replace("startDate", "doorTime")).data is None  # some pages call themselves an event
+
+
+def test_a_list_in_microdata_has_links_and_is_not_beside_what_a_page_is_about():
+    thing = '<li itemprop="itemListElement" itemscope itemtype="https://schema.org/ListItem">{}<b itemprop="name">Lamp</b></li>'
+    listed = '<ul itemscope itemtype="https://schema.org/ItemList">{}</ul>'
+    linked = listed.format(thing.format('<a itemprop="url" href="/1">See</a>') * 2)
+
+    assert read(body=linked).data.items == (Item(name="Lamp", url="https://shop.example/1"),) * 2
+    assert read(body=listed.format(thing.format("") * 2)).data is None
+    assert read({"@type": "Article", "headline": "Brass lamp"}, linked).data.items == ()
 
 
 def test_everything_else_is_raw_without_addresses():

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..._text.choices import Scope
+from ..._text.vocabulary import Scope
 from ...errors import InvalidOption, Unavailable
 from ..arguments import Internal, NoCache, Timeout, declare, open_web
 from ..completion import complete_reader

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..arguments import TextOrJson
+from ..arguments import TextOrJson, name_flag
 from ..completion import complete_name
 from ..output import Row, print_json, print_rows, print_table, print_text, report_errors
 
@@ -57,25 +57,19 @@ def _describe(one: ProviderInfo) -> Iterator[Row]:
     yield "terms", one.about.terms
     for url in one.about.api_urls:
         yield "API", url
-    yield "supports", ", ".join(f"--{_COMMAND_LINE.get(option, option).replace('_', '-')}" for option in one.options)
+    yield "supports", ", ".join(map(name_flag, one.options))
     yield "variables", ", ".join(one.variables)
     for option, meaning in _list_options(one.name):
         yield "--option", f"{one.name}.{option}: {meaning}" if meaning else f"{one.name}.{option}"
 
 
-_COMMAND_LINE = {"allowed_domains": "allow_domain", "blocked_domains": "block_domain"}
-
-
 def _list_options(name: str) -> Iterator[tuple[str, str]]:
     """Yield the options of a provider other than its keys, with what they mean."""
-    from ..._registry import provider_class
+    from ..._registry import find_class
     from ..._text.docstrings import read_args
     from ...provider._declare import field_notes, is_secret
 
-    try:
-        cls = provider_class(name)
-    except (ImportError, AttributeError):  # its state says so
-        return
+    cls = find_class(name)
     meanings = read_args(cls)
     for option, notes in field_notes(cls).items():
         if not is_secret(notes):

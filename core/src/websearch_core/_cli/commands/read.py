@@ -11,7 +11,7 @@ from urllib.request import url2pathname
 
 import typer
 
-from ..._text.choices import Responses
+from ..._text.vocabulary import Responses
 from ...errors import ConfigurationError, InvalidOption, WebSearchError
 from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, declare, open_web, parse_options
 from ..completion import complete_reader

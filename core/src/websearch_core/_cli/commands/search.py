@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..._text.choices import SafeSearch, TimeRange, Topic
+from ..._text.vocabulary import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
 from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, declare, open_web, parse_options
 from ..completion import complete_provider, complete_reader, complete_time_range

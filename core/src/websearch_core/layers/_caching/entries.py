@@ -83,7 +83,6 @@ class Entry(BaseModel):
 
     @property
     def answer(self) -> SearchResponse | Page | PageNotFound:
-        """The answer."""
         if self.missing:
             return PageNotFound(self.missing.message, provider=self.missing.provider, status=self.missing.status)
         if self.page:

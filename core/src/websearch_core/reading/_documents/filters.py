@@ -69,10 +69,9 @@ _RETURN = 3  # heights of a line to the left: there another column begins
 
 
 class Budget:
-    """The bytes that may still be decoded for the page that is being read, and the time for the whole file.
+    """The bytes that may still be decoded for the page that is being read, and the *seconds* for the whole file.
 
-    Args:
-        seconds: How long objects of the file may be looked up.
+    What would take more is a `LimitReachedError`.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -87,21 +86,13 @@ class Budget:
         return data
 
     def spend(self, size: int) -> None:
-        """Count bytes that the page takes.
-
-        Raises:
-            LimitReachedError: They are more than a page may take.
-        """
+        """Count bytes that the page takes."""
         self.left -= size
         if self.left < 0:
             raise LimitReachedError("a page whose streams or fonts are too large")
 
     def check_time(self) -> None:
-        """Check that there is time to look up another object: each search of an object stream reads all its numbers.
-
-        Raises:
-            LimitReachedError: The time is over.
-        """
+        """Check that there is time to look up another object: each search of an object stream reads all its numbers."""
         if time.monotonic() > self._until:
             raise LimitReachedError("a file that takes too long")
 

@@ -38,7 +38,6 @@ _SIZES = {
 
 
 def read_image(document: Document) -> Page:
-    """Say what an image is."""
     data, kind = document.data, document.media_type
     found = _read_svg(data) if kind == "image/svg+xml" else {}
     texts = {label: one_line(text, DESCRIPTION_LENGTH) for label, text in found.items()}

@@ -76,7 +76,6 @@ _VOID = frozenset("area base br col embed hr img input link meta source track wb
 
 
 def read_markdown(document: Document) -> Page:
-    """Read Markdown."""
     url = document.url
     text, cut, notes = decode_text(document, markup=False)
     text = text.replace("\r\n", "\n").lstrip("\n")

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from ..._text.quantity import quantity
@@ -137,11 +138,12 @@ class Folded:
     """
 
     def __init__(self, text: str, offset: int = 0, *, seen: bool = False) -> None:
-        folds = {ord(character): _fold(character) for character in set(text)}
+        signs = set(text)
+        folds = {ord(sign): _fold(sign) for sign in signs}
         gone = "".join(chr(code) for code, form in folds.items() if not form)
         long = "".join(chr(code) for code, form in folds.items() if len(form) > 1)
         classes = [f"[{re.escape(long)}]"] * bool(long) + [f"([{re.escape(gone)}]++)"] * bool(gone)
-        special = re.compile("|".join([_SPECIAL, *_composed(text), *classes]))
+        special = re.compile("|".join([_SPECIAL, *_composed(signs), *classes]))
         hidden = _syntax(text, offset) if seen else []
         pieces: list[str] = []
         self._from: list[int] = []  # where each piece begins in the text
@@ -197,9 +199,8 @@ def _fold(text: str) -> str:
     return _TYPED.get(text) or fold(_ENTITIES.get(text, text)).replace("⁄", "/")  # noqa: RUF001 - of a fraction
 
 
-def _composed(text: str) -> list[str]:
-    """Return the letters of *text* that are written as two characters, a base and a mark."""
-    signs = set(text)
+def _composed(signs: AbstractSet[str]) -> list[str]:
+    """Return the letters that are written as two of the *signs*, a base and a mark."""
     marks = [sign for sign in signs if unicodedata.category(sign)[0] == "M" and fold(sign)]
     return [base + mark for mark in marks for base in signs if len(unicodedata.normalize("NFC", base + mark)) == 1]
 

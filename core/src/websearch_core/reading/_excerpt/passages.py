@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..._text.bm25 import Question, score_counts
-from ..._text.money import AMOUNT
+from ..._text.money import has_amount
 from ..._text.terms import fold, list_terms, query_terms
 from ...models import Page
 from .compose import Composer, quote
@@ -37,14 +37,15 @@ _FAINT = 0.2  # of the best score: a passage below it is not an answer
 _ASKING: Any = json.loads(files(__package__ or "").joinpath("asking.json").read_text("utf-8"))
 # Words without a space between them, mostly names in elements of their own: "EmberLamp", "SKFBearing".
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEAM = re.compile(r"[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{2})(?=[a-z]))")  # is in all of the following; quicker
 _GLUED = re.compile(r"(?<![^\W_])(?:[a-z]+|[A-Z](?:[A-Z]+(?=[A-Z][a-z])|[a-z]+))[A-Z][^\W_]+")
-_STATING = {
-    "money": AMOUNT,
+_STATING: dict[str, Callable[[str], object]] = {
+    "money": has_amount,
     "time": re.compile(
         r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}(?::\d{2}|[./]\d{1,2}[./]\d{2})"
         r"|\d{1,2}(?:st|nd|rd|th|\.|º)? [^\W\d_]{3}|[^\W\d_]{3,12}\.? \d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
-    ),
-    "number": re.compile(r"\d"),
+    ).search,
+    "number": re.compile(r"\d").search,
 }
 
 
@@ -57,7 +58,7 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
     it. If no passage has a word of the query, the content is the beginning of the page, and a note says so.
     """
     source = Composer(page, offset, whole=max(_LENGTH, about // 2))
-    runs = list(_packed(source, min(_LENGTH, max(1, about // 3))))
+    runs = list(_packed(source, min(_LENGTH, max(1, about // 3)), about * 3 // 4))
     ranking = _ranking(source, runs, query)
     beside = [run for run in ranking if run.first >= source.beside]
     ranked = [run for run in ranking if run.first < source.beside]
@@ -93,11 +94,11 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
     return cut
 
 
-def _packed(source: Composer, length: int) -> Iterator[Span]:
+def _packed(source: Composer, length: int, most: int) -> Iterator[Span]:
     """Yield what belongs together: a paragraph, or several short ones of a section, with the heading above them."""
     pieces = source.pieces
     first = 0
-    for before, unit in pairwise(_units(source, min(_LENGTH, 3 * length))):
+    for before, unit in pairwise(_units(source, min(_LENGTH, 3 * length), most)):
         start, cut = pieces[first].start, pieces[unit.first].start
         unit_text = source.text[pieces[before.first].start : cut]
         enough = _ENOUGH * length if first < source.beside else _ENOUGH_BESIDE
@@ -110,11 +111,12 @@ def _packed(source: Composer, length: int) -> Iterator[Span]:
         yield Span(first, len(pieces))
 
 
-def _units(source: Composer, length: int) -> Iterator[Span]:
-    """Yield each piece with those that are tied to it, up to about *length* characters."""
-    first = 0
+def _units(source: Composer, length: int, most: int) -> Iterator[Span]:
+    """Yield each piece with those tied to it: about *length* characters, *most* with the targets of links."""
+    first, cuts, seen = 0, source.cuts, source.seen
     for n, piece in enumerate(source.pieces):
-        if n and not (piece.tied and n != source.beside and piece.start - source.pieces[first].start <= length):
+        tied = piece.tied and n != source.beside and seen[n] - seen[first] <= length
+        if n and not (tied and cuts[n] - cuts[first] <= max(length, most)):
             yield Span(first, n)
             first = n
     if source.pieces:
@@ -137,7 +139,8 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
         text = TARGET.sub("]", source.text[start:end])
         said = list_terms(text)
         lengths.append(len(said))
-        said += list_terms(" ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text)))
+        if _SEAM.search(text):
+            said += list_terms(" ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text)))
         last = source.pieces[run.after - 1]
         header = list_terms(last.frame.opening) if last.frame and not last.frame.closing else []
         found = question.count(said + heading_words(last.headings) + header)
@@ -185,7 +188,7 @@ def words_asking(query: str) -> frozenset[str]:
 
 def kinds_stated(text: str, kinds: list[str]) -> list[str]:
     """Return those of *kinds* that *text* states."""
-    return [kind for kind in kinds if _STATING[kind].search(text)]
+    return [kind for kind in kinds if _STATING[kind](text)]
 
 
 @cache

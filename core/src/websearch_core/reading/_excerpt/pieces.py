@@ -184,12 +184,13 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _divided(text: str, start: int, end: int, links: Sequence[tuple[int, int]] = ()) -> Iterator[tuple[int, int]]:
     """Yield the text from *start* to *end* in parts of at most `_MAX_LENGTH`, except for a longer link."""
-    while end - start > _MAX_LENGTH:
+    written = start + len(text[start:end].rstrip())
+    while written - start > _MAX_LENGTH:
         middle, limit = start + _MAX_LENGTH // 2, start + _MAX_LENGTH
         cut = max(text.rfind(" ", middle, limit), text.rfind("\n", middle, limit)) + 1 or limit
         if link := span_at(links, cut, within=True):
             cut = link[0] if link[0] > start else link[1]
-        if cut >= end:
+        if cut >= written:
             break
         yield start, cut
         start = cut

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
-from typing import TypedDict
+from itertools import accumulate, islice
+from typing import NamedTuple, TypedDict
 
-from ..._text.choices import Responses
 from ..._text.escaping import link_target
 from ..._text.quantity import quantity
-from ..._text.terms import query_terms, split_terms
+from ..._text.terms import list_terms, query_terms
+from ..._text.vocabulary import Responses
 from ...citations import link_to_text
 from ...errors import InvalidOption
 from ...models import Page, Passage
@@ -220,7 +220,7 @@ def link_passages(part: Page, whole: Page, words: str) -> Page:
     def link(passage: Passage) -> str | None:
         text = whole.content[passage.offset : passage.offset + passage.length]
         found = list(_sentences(text))
-        best = max(found, key=lambda n: len({term.form for term in split_terms(n[1])} & wanted), default=None)
+        best = max(found, key=lambda n: len(wanted.intersection(list_terms(n[1]))), default=None)
         return best and link_to_text(url, best[1], count, before=best[0], after=best[2])
 
     return part.model_copy(
@@ -246,8 +246,21 @@ def _plain(part: str) -> str:
     return "" if _UNSURE.search(bare) else bare
 
 
-def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[tuple[int, Passage]]:
-    """Return the sections of *text* with their levels: at most *most*, so maybe without the lower levels."""
+class Section(NamedTuple):
+    """What a heading is above: its level, where it begins and ends, and the headings around it with its own."""
+
+    level: int
+    start: int
+    end: int
+    titles: tuple[str, ...]
+
+    def show(self) -> Passage:
+        """Return it as a part of the page."""
+        return Passage(offset=self.start, length=self.end - self.start, headings=self.titles)
+
+
+def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[Section]:
+    """Return the sections of *text*: at most *most*, so maybe without the lower levels."""
     fences = find_fences(text)
     found = [
         (len(heading[1]), heading.start(), title)
@@ -257,7 +270,7 @@ def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[tuple[int, Passa
     counts = Counter(level for level, _, _ in found)
     totals = accumulate(counts[level] for level in range(1, _LEVELS + 1))
     deepest = max((level for level, total in enumerate(totals, 1) if total <= most), default=1)
-    sections: list[tuple[int, Passage]] = []
+    sections: list[Section] = []
     path: list[tuple[int, str]] = []
     kept = [one for one in found if one[0] <= deepest][:most]
     ends = [len(text)] * len(kept)
@@ -269,16 +282,16 @@ def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[tuple[int, Passa
     for (level, start, title), end in zip(kept, ends, strict=True):
         path = [*(above for above in path if above[0] < level), (level, title)]
         titles = tuple(name for above, name in path if above > 1 or level == 1)
-        sections.append((level, Passage(offset=start, length=end - start, headings=titles)))
+        sections.append(Section(level, start, end, titles))
     return sections
 
 
 def find_parts(text: str) -> tuple[Passage, ...]:
     """Return the main parts of *text*: the sections of the highest level that has several, the title set aside."""
     sections = find_sections(text)
-    levels = [level for level, _ in sections]
+    levels = [section.level for section in sections]
     top = next((level for level in range(1, _LEVELS + 1) if levels.count(level) > 1), 0)
-    return tuple(part for level, part in sections if level == top)[:_MAX_PARTS]
+    return tuple(one.show() for one in islice((one for one in sections if one.level == top), _MAX_PARTS))
 
 
 def outline_of(page: Page, max_length: int) -> Page:
@@ -286,10 +299,10 @@ def outline_of(page: Page, max_length: int) -> Page:
     check(max_length, 0)
     size = len(page.content)
     sections = find_sections(page.content)
-    base = min((level for level, _ in sections), default=0)
+    base = min((section.level for section in sections), default=0)
     lines = [
-        (level, f"{'  ' * (level - base)}- {part.headings[-1]} ({part.length:,} characters; offset {part.offset})")
-        for level, part in sections
+        (level, f"{'  ' * (level - base)}- {titles[-1]} ({end - start:,} characters; offset {start})")
+        for level, start, end, titles in sections
     ]
     fitting = ([line for level, line in lines if level <= deepest] for deepest in range(_LEVELS, base - 1, -1) if lines)
     shown = next((some for some in fitting if len("\n".join(some)) <= max_length), [])
@@ -297,7 +310,7 @@ def outline_of(page: Page, max_length: int) -> Page:
         top = [line for level, line in lines if level == base]
         ends = accumulate(len(line) + 1 for line in top)
         shown = top[: sum(end <= max_length for end in ends)]
-    cut = show(page, "\n".join(shown), truncated=True, outline=tuple(part for _, part in sections))
+    cut = show(page, "\n".join(shown), truncated=True, outline=tuple(one.show() for one in sections))
     left = len(sections) - len(shown)
     notes = [f"{quantity(left, 'heading')} left out of the outline"] if left else []
     return cut.with_notes(*(notes if sections else [f"the text has no headings, and {size:,} characters"]))

@@ -160,15 +160,15 @@ def _value(node: LexborNode) -> str:
 
 
 def _is_of_other_page(node: LexborNode) -> bool:
-    above = node.parent
-    for _ in range(_MAX_LEVELS):
-        if above is None or above.tag == "body":
-            break
-        attributes = above.attributes
-        if _OTHERS.search(f"{attributes.get('itemprop')} {attributes.get('itemtype')}"):
-            return True
-        above = above.parent
-    return False
+    around = (above.attributes for above in enclosing(node.parent, _MAX_LEVELS))
+    return any(_OTHERS.search(f"{one.get('itemprop')} {one.get('itemtype')}") for one in around)
+
+
+def enclosing(node: LexborNode | None, most: int) -> Iterator[LexborNode]:
+    """Yield an element and those around it, below the body: at most so many."""
+    while node is not None and node.tag != "body" and most:
+        yield node
+        node, most = node.parent, most - 1
 
 
 def _read_lines(headline: LexborNode, found: Byline) -> None:

@@ -85,12 +85,7 @@ def _to_tex(node: LexborNode, depth: int) -> str:
         if name == "mi" and text in _FUNCTIONS:
             return f"\\{text} "
         return f"\\text{{{text}}}" if name == "mtext" and text else text
-    parts: list[str] = []
-    child = node.first_child
-    while child is not None:
-        if child.is_element_node:
-            parts.append(_to_tex(child, depth + 1))
-        child = child.next
+    parts = [_to_tex(child, depth + 1) for child in node.iter() if child.is_element_node]
     write = _WRITE.get(name)
     if write is None or len(parts) < write[0]:
         return "".join(parts)

@@ -42,7 +42,7 @@ _FORMER = re.compile(
     r"regular|before|comp|statt)(?:\b|_)",
     re.IGNORECASE,
 )
-SAVING = re.compile(r"\b(?:save|savings?|rebate|off|free|spare|shipping|discount)\b", re.IGNORECASE)
+SAVING = re.compile(r"\b(?:save|savings?|rebate|off|free|spare|shipping|delivery|postage|discount)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _GLUED = re.compile(r"(?<=[^\W\d_])(?=[$€£]\d)|(?<=\d)(?=[^\W\d_]{3})")
 _LONG = 100  # characters of a name: a longer text rather describes

@@ -19,10 +19,10 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ..._text.choices import Kind
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line
 from ..._text.markup import strip_markup
+from ..._text.vocabulary import Kind
 from .._links import absolute
 from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
 from .byline import is_past, line_of, person, read_byline

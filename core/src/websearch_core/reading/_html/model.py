@@ -49,7 +49,10 @@ class ContentModel:
         self._edges: dict[str, dict[str, list[float]]] = model["edges"]
         asked = {tuple(question): None for tree in model["trees"] for question in tree["questions"]}
         place = dict(zip(asked, range(len(asked)), strict=True))
-        self._questions = [(feature, bytes(edge + 1) + b"\x01" * (255 - edge)) for feature, edge in asked]
+        self._questions = [
+            (feature, edge if self._features[feature].of == "page" else None, bytes(edge + 1) + b"\x01" * (255 - edge))
+            for feature, edge in asked
+        ]
         self._trees: list[tuple[list[int], bytes]] = []
         for tree in model["trees"]:
             asks = [place[tuple(question)] for question in tree["questions"]]
@@ -96,8 +99,14 @@ class ContentModel:
         pairs = count // 2 + 1
         lanes = int.from_bytes(b"\xff\0" * pairs, "little")  # a sum takes two bytes: even and odd blocks are separate
         even = odd = 0
-        # For each question the answers for all blocks, one byte of 0 or 1 each.
-        answers = [int.from_bytes(columns[feature].translate(table), "little") for feature, table in self._questions]
+        # For each question the answers for all blocks, one byte of 0 or 1 each; those about the page are all the same.
+        yes = int.from_bytes(b"\x01" * count, "little")
+        answers = [
+            int.from_bytes(columns[feature].translate(table), "little")
+            if edge is None
+            else yes * (columns[feature][0] > edge)
+            for feature, edge, table in self._questions
+        ]
         for (a, b, c, d, e, f, g), table in self._trees:
             bits = (
                 answers[a]

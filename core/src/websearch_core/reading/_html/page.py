@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import compress
 
-from ..._text.choices import Responses
 from ..._text.invisible import removal_note
 from ..._text.media_types import HTML
 from ..._text.quantity import quantity
 from ..._text.urls import strip_anchor
+from ..._text.vocabulary import Responses
 from ...models import Page
 from ...models._outcomes import MORE_HIDDEN
 from .._charset import to_utf8
@@ -60,7 +60,7 @@ def read_html(
 
     text, decoding, beginning = to_utf8(data, content_type, most=_MAX_SIZE)
     hardened = harden(text.replace(b"\x00", b""))
-    streamed = b"<template" in text and any(move in text for move in _MOVES)
+    streamed = b"<template" in hardened.source and any(move in text for move in _MOVES)
     del text
     document = parse(hardened.source)
     facts = read_metadata(document, url)

@@ -6,13 +6,14 @@ amount is shown. Every text is one line that nothing acts on.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from ..._text.choices import Kind
-from ..._text.money import AMOUNT, NUMBER, parse_number
+from ..._text.money import AMOUNT, NUMBER, may_be_in, parse_number
+from ..._text.vocabulary import Kind
 from ...models._data import Item, PageData
 from .._links import absolute
 from .._types import NAME_LENGTH, TITLE_LENGTH
@@ -62,27 +63,27 @@ def read_data(facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str)
     """
     linked = facts.linked
     raw = tuple(_bound_things(facts))
-    about = facts.about
-    if {"Question", "QAPage"} & types(about) and (asked := _read_question(linked, about)):
-        return asked.model_copy(update={"raw": raw}), []
+    abouts = facts.about, JsonLd(facts.marked).main(base)
+    asked = (_read_question(linked, one) for one in abouts if {"Question", "QAPage"} & types(one))
+    if question := next(filter(None, asked), None):
+        return question.model_copy(update={"raw": raw}), []
     found = _find_products(facts)
     products = [one for one in found if read_offer(linked, one).prices] or [one for one in found if "offers" in one]
-    event = next((thing for thing in (about, *linked.things) if _is_event(thing)), None)
-    if not products and event is None and kind in _NO_GRIDS and next(_lists(facts), None) is None:
+    things = products or list(filter(_is_event, abouts))[:1]
+    lists = list(_lists(linked, [] if kind in _NO_GRIDS else facts.marked))
+    if not (things or lists) and kind in _NO_GRIDS:
         return PageData(raw=raw) if raw else None, []
     elements = Elements(blocks)
     prices = find_prices(elements)
-    if products or (event is not None and event is about):
-        data, notes = _read_thing(facts, products or [event or {}], elements, prices)
+    if things:
+        data, notes = _read_thing(facts, things, elements, prices)
         return data.model_copy(update={"raw": raw}), notes
-    items = find_items(elements, prices, base) if kind not in _NO_GRIDS else []
-    if len(items) < _MANY and kind != "collection":
-        items = []
-    items = items or list(_read_list(facts, prices, base))
-    if items:
+    grid = find_items(elements, prices, base) if kind not in _NO_GRIDS else []
+    is_grid = len(grid) >= _MANY or (grid and kind == "collection")
+    if items := grid if is_grid else list(_read_list(linked, lists, prices, base)):
         following = _find_next(facts, blocks, base)
         name = inert(facts.title, TITLE_LENGTH)
-        total = _count(facts, blocks, len(items))
+        total = _count(linked, lists, blocks, len(items))
         return PageData(kind="list", name=name, items=tuple(items), count=total, next_url=following, raw=raw), []
     return PageData(raw=raw) if raw else None, []
 
@@ -97,11 +98,10 @@ def read_offer(data: JsonLd, thing: Thing) -> Offer:
         availability = availability or data.text(one, "availability")
         former = _FORMER_PRICES.search(data.text(one, "priceType"))
         for key in ("price", "lowPrice", "highPrice"):
-            if (value := next(filter(None, map(_amount, data.values(one, key))), None)) is None:
-                continue
+            value = next(filter(None, map(_amount, data.values(one, key))), None)
             if former:
                 before = before or value
-            else:
+            elif value:
                 prices.append(value)
     words = split_words(availability.rstrip("/").rsplit("/", 1)[-1])
     words = _AVAILABILITIES.get("".join(filter(str.isalpha, words)), words)
@@ -148,7 +148,7 @@ def _read_thing(
     linked = facts.linked
     shown = Shown(elements, prices, facts.title)
     offers = [read_offer(linked, thing) for thing in things]
-    offer = next((one for one in offers if shown.has(one.prices)), offers[0])
+    offer = next(filter(shown.prices_of, offers), offers[0])
 
     def first(*keys: str) -> str | None:
         return inert(next(filter(None, (linked.text(thing, *keys) for thing in things)), ""), NAME_LENGTH) or None
@@ -169,24 +169,22 @@ def _read_thing(
             **_read_rating(linked, things),
         }
     notes: list[str] = []
-    if offer.prices:
-        low, high = min(offer.prices), max(offer.prices)
-        if others := shown.against(offer.prices):
-            stated = " ".join(filter(None, [_write(low), values["currency"]]))
-            values["unclear_prices"] = (stated, *others)
-            notes.append(
-                f"the page's data states the price {stated}, but it shows {', '.join(others)}: either may be right"
-            )
-        else:
-            values["price"] = shown.write(low)
-            values["high_price"] = shown.write(high) if high > low else None
-            before = offer.list_price or shown.before(low)
-            values["list_price"] = shown.write(before) if before and before > high else None
+    costs = shown.prices_of(offer)
+    if offer.prices and not costs and (others := shown.first()):
+        stated, seen = " ".join(filter(None, [_write(min(offer.prices)), values["currency"]])), ", ".join(others)
+        values["unclear_prices"] = (stated, *others)
+        notes.append(f"the page's data states the price {stated}, but it shows {seen}: either may be right")
+    elif costs := costs or offer.prices:
+        low, high = min(costs), max(costs)
+        values["price"] = shown.write(low)
+        values["high_price"] = shown.write(high) if high > low else None
+        before = shown.before(low, offer.list_price)
+        values["list_price"] = shown.write(before) if before and before > high else None
     return PageData(**values), notes
 
 
 def _is_event(thing: Thing) -> bool:
-    return any(kind.endswith("Event") or kind == "Festival" for kind in types(thing))
+    return "startDate" in thing and any(kind.endswith("Event") or kind == "Festival" for kind in types(thing))
 
 
 def _read_rating(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
@@ -206,39 +204,38 @@ class Shown:
 
     def __init__(self, elements: Elements, prices: Sequence[Price], title: str) -> None:
         texts = elements.blocks.block_texts
-        self._texts: dict[Decimal, str] = {}  # amounts as they are written, the first of each
+        self._texts: defaultdict[Decimal, list[str]] = defaultdict(list)  # amounts as they are written
         start = next((n for n, one in enumerate(texts) if title and one.startswith(title[:40])), 0)
         blocks = elements.blocks.run_blocks
         listed = sorted(prices, key=lambda price: blocks[price.begin] < start)  # those after the title come first
         self._before = {found: one.text for one in reversed(listed) if one.is_former for found in _numbers(one.text)}
         self._near: list[str] = []
-        for written in [one.text for one in listed if not one.is_former]:
-            self._near += [found[0].strip(" .,") for found in AMOUNT.finditer(written) if parse_number(found[0])]
-            self._texts |= {number: written for number in _numbers(written) if number not in self._texts}
-        for prose in (texts[n] for n in sorted(elements.priced)):
-            for amount in (found[0].strip(" .,") for found in AMOUNT.finditer(prose)):
-                if (number := parse_number(amount)) and number not in self._before:
-                    self._texts.setdefault(number, amount)
-                    self._near += [] if SAVING.search(prose) else [amount]
-        self._bare = {number for one in texts if len(one) <= _COUNTING for number in _numbers(one)} - {*self._before}
+        now = [one.text for one in listed if not one.is_former]
+        for place, written in enumerate((*now, *(texts[n] for n in sorted(elements.priced)))):
+            for number, amount in _amounts(written):
+                if place < len(now) or number not in self._before:
+                    self._texts[number].append(amount)
+                    self._near += [] if SAVING.search(written) else [amount]
+        unpriced = (one for n, one in enumerate(texts) if len(one) <= _COUNTING and n not in elements.priced)
+        for number in {*chain.from_iterable(map(_numbers, unpriced))} - {*self._before}:
+            self._texts[number] += [""] if number % 1 else []
 
-    def has(self, prices: Iterable[Decimal]) -> bool:
-        """Return whether one of *prices* is shown, with a currency or alone."""
-        return any(price in self._texts or (price in self._bare and price % 1) for price in prices)
+    def prices_of(self, offer: Offer) -> list[Decimal]:
+        """Return the stated prices that are shown, in their currency or without one."""
+        return [price for price in offer.prices if any(may_be_in(offer.currency, one) for one in self._texts[price])]
 
-    def against(self, prices: Sequence[Decimal]) -> list[str]:
-        """Return the first amounts that are shown, if none of *prices* is."""
-        return (
-            [] if self.has(prices) else list(dict.fromkeys(inert(one, NAME_LENGTH) for one in self._near))[:_MAX_SHOWN]
-        )
+    def first(self) -> list[str]:
+        """Return the first amounts."""
+        return list(dict.fromkeys(inert(one, NAME_LENGTH) for one in self._near if one))[:_MAX_SHOWN]
 
-    def before(self, price: Decimal) -> Decimal | None:
-        """Return the first amount above *price* that is crossed out."""
-        return next((one for one in reversed(self._before) if one > price), None)
+    def before(self, price: Decimal, stated: Decimal | None) -> Decimal | None:
+        """Return the price before a reduction: what is stated, or the first crossed-out one; none if they differ."""
+        crossed = [one for one in reversed(self._before) if one > price]
+        return stated if stated in crossed or not crossed else None if stated else crossed[0]
 
     def write(self, price: Decimal) -> str:
         """Write a price, with cents if it is shown with them."""
-        written = self._texts.get(price) or self._before.get(price, "")
+        written = next(filter(None, self._texts[price]), self._before.get(price, ""))
         return _write(price, cents=bool(re.search(r"[.,]\d\d\b", written)))
 
 
@@ -247,23 +244,29 @@ def _write(price: Decimal, *, cents: bool = False) -> str:
     return f"{exact:.2f}" if cents or exact == round(exact, 2) != round(exact, 0) else f"{exact:f}"
 
 
+def _amounts(written: str) -> Iterator[tuple[Decimal, str]]:
+    """Yield the amounts in a text; then the other numbers of a short one, as in "20 to 30 €", without their text."""
+    yield from ((number, one) for one in AMOUNT.findall(written) if (number := parse_number(one)))
+    if len(written) <= _COUNTING:
+        yield from ((number, "") for number in _numbers(AMOUNT.sub(" ", written)))
+
+
 def _numbers(written: str) -> Iterator[Decimal]:
-    for found in NUMBER.finditer(written):
-        if (number := parse_number(found[0])) is not None:
-            yield number
+    return filter(None, map(parse_number, NUMBER.findall(written)))
 
 
-def _lists(facts: Metadata) -> Iterator[Thing]:
-    for thing in facts.linked.things[:_MAX_OFFERS]:
-        for one in (thing, *facts.linked.values(thing, "mainEntity", "itemListElement")[:1]):
+def _lists(data: JsonLd, marked: Sequence[Thing]) -> Iterator[Thing]:
+    links = {"url", "item"}  # lists of names alone, in microdata, are the contents of a page
+    linked = (thing for thing in marked if any(links & {*one} for one in thing.get("itemListElement", ())))
+    for thing in islice(chain(data.things, linked), _MAX_OFFERS):
+        for one in (thing, *data.values(thing, "mainEntity", "itemListElement")[:1]):
             if isinstance(one, dict) and {"ItemList", "OfferCatalog"} & types(one):
                 yield one
 
 
-def _read_list(facts: Metadata, prices: Sequence[Price], base: str) -> Iterator[Item]:
+def _read_list(data: JsonLd, lists: Sequence[Thing], prices: Sequence[Price], base: str) -> Iterator[Item]:
     """Yield the items of the longest list in the data."""
-    data = facts.linked
-    longest = max((data.values(thing, "itemListElement") for thing in _lists(facts)), key=len, default=[])
+    longest = max((data.values(thing, "itemListElement") for thing in lists), key=len, default=[])
     shown = {number for price in prices for number in _numbers(price.text)}
     for element in longest[:MAX_ITEMS]:
         if not isinstance(element, dict):
@@ -278,9 +281,9 @@ def _read_list(facts: Metadata, prices: Sequence[Price], base: str) -> Iterator[
             yield Item(name=name, price=written, url=absolute(place, base))
 
 
-def _count(facts: Metadata, blocks: TextBlocks, least: int) -> int | None:
+def _count(data: JsonLd, lists: Sequence[Thing], blocks: TextBlocks, least: int) -> int | None:
     """Return how many things a list has on all of its pages."""
-    stated = [_amount(facts.linked.text(thing, "numberOfItems")) for thing in _lists(facts)]
+    stated = [_amount(data.text(thing, "numberOfItems")) for thing in lists]
     said = (_COUNT.search(one) for one in blocks.block_texts if len(one) <= _COUNTING)
     counts = [int(re.sub(r"\D", "", found[1])) for found in said if found]
     return next((number for number in (*counts, *(int(one) for one in stated if one)) if number >= least), None)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..._text.choices import Kind, Responses
+from ..._text.vocabulary import Kind, Responses
 from .jsonld import types
 from .phrases import PHRASES
 

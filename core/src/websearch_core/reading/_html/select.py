@@ -91,12 +91,12 @@ def _average_alike(outline: TextBlocks, chances: list[float]) -> list[float]:
     """Move each block towards the blocks that look like it: same tags and classes, same part of the page."""
     names, marks, around = outline.names, outline.marks, outline.around
     parents = [max(outline.parents[element], 0) for element in outline.block_elements]
+    known: dict[object, int] = {}
     looks = [
-        (names[element], marks[element], names[parent], marks[parent], around[element])
+        known.setdefault((names[element], marks[element], names[parent], marks[parent], around[element]), len(known))
         for element, parent in zip(outline.block_elements, parents, strict=True)
     ]
-    expected = dict.fromkeys(looks, 0.0)
-    letters = dict.fromkeys(looks, 0)
+    expected, letters = [0.0] * len(known), [0] * len(known)
     for look, chance, text in zip(looks, chances, outline.block_texts, strict=True):
         length = len(text) + 1
         expected[look] += chance * length

@@ -171,18 +171,16 @@ def _steps(data: JsonLd, thing: Thing) -> Iterator[str]:
     steps: list[str] = []
     for step in data.values(thing, "recipeInstructions", "step", "steps"):
         within = data.values(step, "itemListElement") if isinstance(step, dict) else []
-        steps += [_step(data, one) for one in within or [step]]
+        steps += [
+            data.text(one, "text", "description", "name") if isinstance(one, dict) else text(one)
+            for one in within or [step]
+        ]
     yield _section("Steps", "ol", steps)
-
-
-def _step(data: JsonLd, step: Any) -> str:
-    return _flatten(data.text(step, "text", "description", "name") if isinstance(step, dict) else text(step))
 
 
 def _list(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    links = (_link(data, item) for item in data.values(thing, "itemListElement"))
-    yield _rows("ul", links)
+    yield _rows("ul", (_link(data, item) for item in data.values(thing, "itemListElement")))
 
 
 def _link(data: JsonLd, item: Any) -> str:
@@ -199,7 +197,7 @@ def _link(data: JsonLd, item: Any) -> str:
 def read_item(data: JsonLd, item: Thing) -> tuple[Thing, str, str]:
     """Return the thing in an item of a list, or the item itself, with its name and where it is; both may be empty."""
     inner = next((one for one in data.values(item, "item") if isinstance(one, dict)), item)
-    places = (one.get(key) for one in (inner, item) for key in ("url", "@id", "item"))
+    places = (place for one in (inner, item) for key in ("url", "@id", "item") for place in data.values(one, key))
     name = data.text(inner, "name", "headline") or data.text(item, "name")
     return inner, name, next((place for place in places if isinstance(place, str)), "")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ..._text.terms import UNSPACED
-from .byline import begins, line_of
+from .byline import begins, enclosing, line_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -220,14 +220,10 @@ def find_below_trail(
 
 
 def _is_step(headline: LexborNode) -> bool:
-    around: LexborNode | None = headline
-    for _ in range(_LEVELS):
-        if around is None or around.tag == "body":
-            break
-        if around.tag in _TRAILS or "breadcrumb" in (around.attributes.get("class") or "").lower():
-            return True
-        around = around.parent
-    return False
+    return any(
+        one.tag in _TRAILS or "breadcrumb" in (one.attributes.get("class") or "").lower()
+        for one in enclosing(headline, _LEVELS)
+    )
 
 
 def is_heading(title: str, document: LexborHTMLParser) -> bool:

@@ -29,11 +29,7 @@ _LENGTHS = struct.Struct(">II")
 
 
 def send(into: FileIO, head: Mapping[str, Any], body: bytes) -> None:
-    """Write a message of JSON and bytes into an unbuffered pipe.
-
-    Raises:
-        OSError: The other end of the pipe is closed.
-    """
+    """Write a message of JSON and bytes into an unbuffered pipe; it is an `OSError` if its other end is closed."""
     first = json.dumps(head).encode()
     for part in (_LENGTHS.pack(len(first), len(body)) + first, body):
         rest = memoryview(part)

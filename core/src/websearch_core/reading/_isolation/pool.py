@@ -25,7 +25,7 @@ from ..._runtime.deadline import time_left
 from ..._runtime.forks import Restartable
 from ..._runtime.interrupts import releasing
 from ..._runtime.scope import current_client
-from ..._runtime.turns import Places
+from ..._runtime.turns import Slots
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
 from .._formats import ReadingOptions, convert
@@ -78,8 +78,8 @@ def read_isolated(
             return convert(data, url, content_type, **options)
 
     most = processes or count_cores()
-    _pool.places.grow(2 * most)
-    return _pool.places.hold(current_client(), read, seconds, most=most)
+    _pool.slots.grow(2 * most)
+    return _pool.slots.hold(current_client(), read, seconds, most=most)
 
 
 @cache
@@ -96,7 +96,7 @@ def count_cores() -> int:
 
 class _Pool(Restartable):
     def __init__(self) -> None:
-        self.places = Places()
+        self.slots = Slots()
         self._workers: set[Worker] = set()
         super().__init__()
         atexit.register(self.end)
@@ -117,7 +117,7 @@ class _Pool(Restartable):
         self._cleaner: threading.Timer | None = None
 
     def take(self, *, insist: bool) -> Worker | None:
-        """Reserve a process until it is given back, for a page that has a place.
+        """Reserve a process until it is given back, for a page that has a slot.
 
         If *insist*, start one if necessary, and wait for it, or raise an error. Otherwise return None if none is free.
         """
@@ -131,7 +131,7 @@ class _Pool(Restartable):
                         if not insist:
                             return None
                         starting = sum(not worker.is_ready for worker in self._workers)
-                        if len(self._workers) < self.places.held and starting < self._waiting:
+                        if len(self._workers) < self.slots.held and starting < self._waiting:
                             self._start()
                         if not self._workers:
                             raise ChildProcessError(self._problem)
@@ -172,11 +172,11 @@ class _Pool(Restartable):
         finally:
             spent = time.thread_time() - started
             with self._lock:
-                if not alone or self._pages_here > 1 or self.places.waiting:
+                if not alone or self._pages_here > 1 or self.slots.waiting:
                     self._seconds_here += spent
                     if self._seconds_here >= _START_COST:
                         self._seconds_here = 0.0
-                        for _ in range(min(self._pages_here, self.places.held - len(self._workers))):
+                        for _ in range(min(self._pages_here, self.slots.held - len(self._workers))):
                             self._start()
                 self._pages_here -= 1
 

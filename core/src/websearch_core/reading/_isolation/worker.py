@@ -59,7 +59,6 @@ class Worker:
         raise error
 
     def is_alive(self) -> bool:
-        """Return whether the process still runs."""
         return self.process.poll() is None
 
     def end(self) -> None:

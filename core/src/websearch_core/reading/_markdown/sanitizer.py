@@ -82,6 +82,16 @@ def sanitize(text: str, base: str = "", links: Links = "keep", *, close: bool = 
 
 def is_safe(text: str) -> bool:
     """Return True only if `sanitize` would not change the text, except to resolve links; a hundred times faster."""
+    if _has_no_suspect(text):
+        return True
+    if "```" not in text and "~~~" not in text:
+        return False
+    pieces = [*_split(text, close=True)]
+    is_closed = "\n".join(piece.text for piece in pieces) == text
+    return is_closed and all(piece.is_code or _has_no_suspect(piece.text) for piece in pieces)
+
+
+def _has_no_suspect(text: str) -> bool:
     return not _SUSPECT.search(text) and not ("]:" in text and _LABEL.search(text))
 
 

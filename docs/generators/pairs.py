@@ -1,4 +1,4 @@
-"""Code for other packages, and what it becomes: each pair is run, old and new, against the same server.
+"""Code for other packages, and what it becomes. `make bench-migration` runs each pair, old and new, against one server.
 
 The last line of either side is the value that a program takes. The tables of docs/migration.md and
 docs/for-coding-agents.md are made of these pairs. This module imports only the standard library, since the old
@@ -8,6 +8,9 @@ packages run in an environment of their own.
 from __future__ import annotations
 import re
 from dataclasses import dataclass
+from pathlib import Path
+
+OUTCOMES = Path(__file__).with_name("outcomes.json")  # what the old packages gave
 
 # Where the old names are: the module that people import them from.
 OLD_IMPORTS = {

@@ -74,7 +74,29 @@ SCRIPT = "<script>run()</script>"
         ("TimesPrices", "<button>Times</button><button>Prices</button><div id=p></div>", True),
         ("# All crossings", "<h1>All crossings</h1><ul id=list></ul>", True),
         ("# Help\n\nHome Contact", "<header><nav>Home</nav></header><h1>Help</h1><footer>Contact</footer>", True),
+        (
+            " ".join(f"[Pier {letter}](/{letter})" for letter in "abcdefghijklmnopqrstuvwxyzABCD"),
+            "<div>" + "<a>Pier</a>" * 30 + "</div><div id=content></div>",
+            True,
+        ),
+        ("OverviewInstallFAQ", "<div><span>Overview</span><span>Install</span><span>FAQ</span></div>", True),
+        ("Harbour of Norrholm", "<div>Harbour of Norrholm</div>", True),
+        ("# Crossings\n\nAll of them.", "<h1>Crossings</h1><p>All of them.</p><ul id=a>\n<!-- 1 --></ul>", True),
+        ("# Crossings\n\nAll of them.", "<h1>Crossings</h1><p>All of them.</p><table><tbody></tbody></table>", True),
+        ("Loading the timetable, one moment please", "<p>Loading the timetable, one moment please</p>", True),
+        ("Please wait while we fetch all times", "<p>Please wait while we fetch all times</p>", True),
         ("# Help\n\nCall us.", "<h1>Help</h1><p>Call us.</p>", False),
+        ("Harbour of Norrholm, pier 7", "<div>Harbour of Norrholm, pier 7</div>", False),
+        (
+            "[Ferry to Norrholm](/a) leaves from the inner pier, and carries forty people and their bicycles on deck, all year",
+            "<p><a>Ferry to Norrholm</a> leaves from the inner pier, and carries forty people</p><ul></ul>",
+            False,
+        ),
+        (
+            " ".join(f"[Ferry of the north](/{letter})" for letter in "abcdefgh"),
+            "<p>" + "<a>Ferry of the north</a>" * 8 + "</p>",
+            False,
+        ),
         ("# Kelp\n\n- Price: 12", "<h1>Other</h1>", False),
         ("# " + "a long heading " * 60, "<h1>" + "a long heading " * 60 + "</h1>", False),
     ],
@@ -152,3 +174,10 @@ def test_a_hostile_page_does_not_hold_the_event_loop(server, http, body, kind):
 
     assert asyncio.run(read()).title == "Kelp"
     assert max(gaps) < 3
+
+
+def test_a_few_words_around_an_empty_main_part_are_not_the_page():
+    said = "The ferry to the northern islands leaves twice a day from the harbour of the old town."
+
+    assert needs_scripts(said, f"<p>{said}</p><main></main><script src=a.js></script>".encode())
+    assert not needs_scripts(said, f"<p>{said}</p><main>Tickets</main><script src=a.js></script>".encode())
