@@ -445,6 +445,32 @@ def test_what_only_looks_like_a_number_is_none(words):
     assert find_figures(words) == []
 
 
+CONFUSED = [
+    "100 square kilometres|100 square miles", "100 square metres|100 square feet", "100 sq km|100 sq mi",
+    "100 sq. m|100 sq. ft", "100 Quadratmeter|100 Quadratfuß", "100 metros cuadrados|100 pies cuadrados",
+    "100 de kilometri pătrați|100 de mile pătrate", "100 τετραγωνικά χιλιόμετρα|100 τετραγωνικά μίλια",
+    "100 квадратных километров|100 квадратных миль", "100 кв.м|100 кв.км", "100 metrekare|100 kilometrekare",
+    "100 متر مربع|100 قدم مربع", "100 वर्ग मीटर|100 वर्ग फुट", "100 mét vuông|100 km vuông", "100 ตารางเมตร|100 ตารางฟุต",
+    "100 平方米|100 平方英尺", "500 kWh|500 MWh", "500 kilowatt hours|500 kilowatts", "500 кВт·ч|500 МВт·ч",
+    "500 千瓦时|500 兆瓦时", "30 bar|30 psi", "30 бар|30 кПа", "5 lei|5 euro",
+    "5 lira|5 dolar", "49 TL|49 dolar", "5 ريال|5 دولار", "5 đồng|5 đô la", "5 บาท|5 ดอลลาร์", "5 руб.|5 долларов",
+    "5 zł|5 €", "third|fourth", "dritter|vierter", "tercera|cuarta", "al treilea|al patrulea", "τρίτος|τέταρτος",
+    "третье|четвёртое", "üçüncü|dördüncü", "الثالث|الرابع", "तीसरे|चौथे",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pair", CONFUSED)
+def test_quantities_that_are_easily_confused_are_told_apart(pair):
+    one, other = pair.split("|")
+    for source, claim in ((one, other), (other, one)):
+        (check,) = check_citations(
+            f"It was {claim} there, they say [1].", [{"id": 1, "text": f"It was {source} there."}]
+        )
+        assert check.missing
+        (check,) = check_citations(f"It was {claim} there [1].", [{"id": 1, "text": f"It was {claim} there."}])
+        assert check.verdict == "supported"
+
+
 def test_two_numbers_in_a_row_are_not_one():
     assert [figure.values for figure in find_figures("between two and three, five twenty")] == [
         {"2"},
@@ -482,6 +508,22 @@ def test_two_numbers_in_a_row_are_not_one():
         ("2026-05-04", "4 May 2026", ()),
         ("4 мая 2026 года", "4 июня 2026 года", ("июня",)),
         ("2026年5月4日", "2026年6月4日", ("6",)),
+        ("-5 °C", "5 °C", ("5",)),
+        ("5 °C", "−5 °C", ("-5",)),
+        ("minus 5 °C", "-5 °C", ()),
+        ("-5 °C", "23 °F", ()),
+        ("-10 to -5 °C", "-10 °C", ()),
+        ("2-5 °C", "5 °C", ()),
+        ("-5", "-5 °C", ()),
+        ("100 km²", "39 square miles", ()),
+        ("500 kWh", "0.5 megawatt hours", ()),
+        ("2 bar", "29 psi", ()),
+        ("a dozen", "twelve", ()),
+        ("a dozen", "twenty", ("twenty",)),
+        ("in third place", "in third place", ()),
+        ("in third place", "in 3rd place", ()),
+        ("in third place", "in fourth place", ("fourth",)),
+        ("the twenty-third of them", "the twenty-fourth of them", ("twenty-fourth",)),
         ("red, brown and green", "three", ()),  # it lists them
         ("red, brown and green in two parts", "three", ("three",)),
     ],

@@ -14,10 +14,10 @@ _SIGNS = _FIRST + _LAST
 _CODES = dict.fromkeys(map(re.escape, _TABLES["codes"].split()))
 _CODE, _END = "|".join(_CODES), "|".join(dict.fromkeys(code[-2:] for code in _CODES))
 _WORDS, _GAP = "|".join([_CODE, *_TABLES["words"]]), "[ \u00a0\u202f]"
-_NUMBER = rf"(?<!\d)\d{{1,3}}(?:{_GAP}\d{{3}}){{1,4}}(?!\d)(?:[.,]\d\d?(?!\d))?|\d(?:[\d.,'’]{{0,20}}\d)?"  # noqa: RUF001
+_NUMBER = rf"\d(?:(?<!\d\d)\d{{0,2}}(?:{_GAP}\d{{3}}){{1,4}}(?!\d)(?:[.,]\d\d?(?!\d))?|(?:[\d.,'’]{{0,20}}\d)?)"  # noqa: RUF001
 AMOUNT = re.compile(
-    rf"(?:[{_SIGNS}]|(?<![^\W_])(?:{_CODE})\b\.?){_GAP}{{0,2}}(?:{_NUMBER})"
-    rf"|(?:{_NUMBER}){_GAP}{{0,2}}(?:[{_LAST}]|[{_FIRST}](?!\d)|{_UNSPACED}|(?:{_WORDS})(?![^\W_]))"
+    rf"(?:[{_SIGNS}]|(?<![^\W_])(?:{_CODE})\b\.?){_GAP}{{0,2}}{_NUMBER}"
+    rf"|{_NUMBER}{_GAP}{{0,2}}(?:[{_LAST}]|[{_FIRST}](?!\d)|{_UNSPACED}|(?:{_WORDS})(?![^\W_]))"
 )
 NUMBER = re.compile(_NUMBER)
 _HINT = re.compile(  # quicker than an amount

@@ -48,6 +48,7 @@ _UNITS = {  # a name that ends with "*" begins words
 _LONGEST = max(map(len, _UNITS))
 _GAP = re.compile(r"[ \t\u00a0\u2009\u202f-]{0,2}(?:de )?")
 _GOES_ON = re.compile(rf"[^\W\d_{UNSPACED}](?:[^\W_]|[{MARKS}])")  # a word, after the name of a unit
+_MINUS = re.compile(rf"(?<!\w)(?<!\d\s)[-−–]$|(?:{'|'.join(list_words(TABLES['minus']))})\s?$")  # noqa: RUF001
 _SYMBOL = re.compile(r"([$€£¥₹₽])\s?$")
 _RANGE = re.compile(rf"\s{{0,2}}(?:{'|'.join(list_words(TABLES['ranges']))})\s{{0,2}}[$€£¥₹₽]?\s?", re.IGNORECASE)
 _MONTHS = {name: str(n) for n, names in enumerate(TABLES["months"], 1) for name in list_words(names)}
@@ -81,7 +82,7 @@ _LEAST = 2  # "one" is an article or a pronoun
 class Figure(NamedTuple):
     """A number in a text, in digits or words."""
 
-    text: str  # as it is written
+    text: str  # as it is written, with a minus
     unscaled: frozenset[str]  # what it may mean, in lowest terms: ``{"1234", "1.234"}``
     scale: int  # 1,000,000 of a number of millions; 1 if it has no scale
     kind: str  # what it measures: "length", `PERCENT`, `MONTH`; empty if it has no unit
@@ -104,7 +105,7 @@ class Figure(NamedTuple):
     @property
     def is_count(self) -> bool:
         """Whether it is a number of things, in words."""
-        return not self.kind and self.scale == 1 and not self.text[0].isdecimal()
+        return not self.kind and self.scale == 1 and not self.text[-1].isdecimal()
 
     def amounts(self) -> list[float]:
         """Return the values in the base unit of their kind, to compare them with those in other units."""
@@ -148,6 +149,8 @@ def _measure(text: str, start: int, end: int, values: frozenset[str]) -> Figure:
         unit = PERCENT, ""
     else:
         unit = _UNITS[symbol[1]] if symbol else _find_unit(text, end)
+    if unit[0] in {"", "temperature"} and _MINUS.search(before):  # "-10" of "-10 to -5 °C" may be a temperature
+        written, values = f"-{written}", frozenset(f"-{value}" for value in values).union(() if unit[0] else values)
     return Figure(written, values, factor, *unit, start, end)
 
 

@@ -211,7 +211,7 @@ def _texts(elements: Elements, card: int, prices: list[Price]) -> Iterator[tuple
     for _, group in groupby(runs, place):
         inside = list(group)
         text = " ".join(" ".join(blocks.run_texts[run] for run in inside).split())
-        if sum(map(str.isalpha, text)) > 1 and not AMOUNT.search(text):
+        if sum(map(str.isalpha, text)) > 1 and not has_amount(text):
             around = takewhile(card.__ne__, elements.above(blocks.run_elements[inside[0]]))
             yield tuple(blocks.names[element] for element in around), text, inside[0]
 
@@ -233,7 +233,7 @@ def inert(text: str, most: int) -> str:
 
 
 def _is_price(text: str) -> bool:
-    if len(text) > _MAX_PRICE_LENGTH or not AMOUNT.search(text):
+    if len(text) > _MAX_PRICE_LENGTH or not has_amount(text):
         return False
     return sum(map(str.isalpha, AMOUNT.sub("", text))) <= _MAX_LETTERS
 

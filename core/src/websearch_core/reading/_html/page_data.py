@@ -82,8 +82,7 @@ def read_data(facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str)
     is_grid = len(grid) >= _MANY or (grid and kind == "collection")
     if items := grid if is_grid else list(_read_list(linked, lists, prices, base)):
         following = _find_next(facts, blocks, base)
-        name = inert(facts.title, TITLE_LENGTH)
-        total = _count(linked, lists, blocks, len(items))
+        name, total = inert(facts.title, TITLE_LENGTH), _count(linked, lists, blocks, len(items))
         return PageData(kind="list", name=name, items=tuple(items), count=total, next_url=following, raw=raw), []
     return PageData(raw=raw) if raw else None, []
 
@@ -272,12 +271,11 @@ def _read_list(data: JsonLd, lists: Sequence[Thing], prices: Sequence[Price], ba
         if not isinstance(element, dict):
             continue
         thing, stated, place = read_item(data, element)
-        name = inert(stated, NAME_LENGTH)
         offer = read_offer(data, thing)
         price = min(offer.prices, default=None)
-        known = price is not None and (not shown or price in shown)
-        if name:
-            written = f"{_write(price)} {offer.currency}".strip() if price is not None and known else None
+        if name := inert(stated, NAME_LENGTH):
+            known = price and (not shown or price in shown)
+            written = f"{_write(price)} {offer.currency}".strip() if price and known else None
             yield Item(name=name, price=written, url=absolute(place, base))
 
 
