@@ -65,9 +65,7 @@ class Composer:
 
     @cached_property
     def seen(self) -> list[int]:
-        """The same in a text without the targets of links."""
-        if "](" not in self.text:
-            return self.cuts
+        """The same, from 0 on, in a text without the targets of links."""
         parts = (self.text[begin:end] for begin, end in pairwise(self.cuts))
         return [*accumulate((len(TARGET.sub("]", part)) for part in parts), initial=0)]
 
