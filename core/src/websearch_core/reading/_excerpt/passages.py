@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from ..._text.bm25 import Question, score_counts
@@ -114,7 +114,8 @@ def _packed(source: Composer, length: int, most: int) -> Iterator[Span]:
 
 def _units(source: Composer, length: int, most: int) -> Iterator[Span]:
     """Yield each piece with those tied to it: about *length* characters, *most* with the targets of links."""
-    first, cuts, seen = 0, source.cuts, source.seen
+    first, cuts = 0, source.cuts
+    seen = [*accumulate((len(TARGET.sub("]", source.text[start:end])) for start, end in pairwise(cuts)), initial=0)]
     for n, piece in enumerate(source.pieces):
         tied = piece.tied and n != source.beside and seen[n] - seen[first] <= length
         if n and not (tied and cuts[n] - cuts[first] <= max(length, most)):
