@@ -190,17 +190,15 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     if len(said) > _PLEA_LENGTH:
         return False
     labels = len(said) <= _MAX_LABELS and not _STATES.search(said)
-    listing = len(said) <= _MAX_MENU and _EMPTY_LIST.search(source)
-    if (root or labels or listing) and _is_shown(said, source):
-        return True
-    if len(said) <= _MAX_MENU and (not re.search(r"\w", _LINK.sub("", text)) or _names_pictures(said, source)):
-        return True
-    if _NAMED.search(said) and (_PLEA.search(said) or _NOSCRIPT.search(source)):
-        return True
+    menu = len(said) <= _MAX_MENU
     last = said.splitlines()[-1]
-    if _CONSENT.match(said) and len(last) <= _CHOICES and _CHOICE.search(last):
-        return True
-    return _WAITING.fullmatch(last.lstrip("#* ").strip()) is not None
+    return bool(
+        ((root or labels or (menu and _EMPTY_LIST.search(source))) and _is_shown(said, source))
+        or (menu and (not re.search(r"\w", _LINK.sub("", text)) or _names_pictures(said, source)))
+        or (_NAMED.search(said) and (_PLEA.search(said) or _NOSCRIPT.search(source)))
+        or (_CONSENT.match(said) and len(last) <= _CHOICES and _CHOICE.search(last))
+        or _WAITING.fullmatch(last.lstrip("#* ").strip())
+    )
 
 
 def asks_for_login(text: str, source: bytes, url: str = "", asked: str = "") -> bool:

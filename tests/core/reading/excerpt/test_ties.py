@@ -83,6 +83,25 @@ def test_every_price_that_is_shown_stands_with_the_thing_it_is_the_price_of(grid
             assert found[::2] == found[1::2], passage
 
 
+def test_the_passage_that_says_what_was_asked_comes_before_those_that_have_its_words_more_often() -> None:
+    asked = "What is the cord of a lamp?"
+    answer = "It is spun of linen, and lasts for as long as anybody has kept one, which is why nobody sells another."
+    near = "".join(f"## Cord {n}\n\n{'The cord of a lamp is what the lamp has. ' * 8}\n\n" for n in range(8))
+    page = Page(url=URL, content=f"# Lamps\n\n{FILLER}\n\n## {asked}\n\n{answer}\n\n{near}{FILLER}")
+
+    assert answer in pick_passages(page, asked, 420).content
+    assert answer in pick_passages(page, asked.upper().strip("?"), 420).content
+
+
+def test_a_name_without_a_space_in_the_question_is_found_by_its_parts() -> None:
+    items = "".join(f"- ## [Harbour{name} climbing shoes](/{n})\n\n  {price_of(n)}\n" for n, name in enumerate(NAMES))
+    page = Page(url=URL, content=f"# Shoes\n\n{FILLER}\n\n{items}\n{FILLER}\n\n{FILLER}")
+
+    for n, name in enumerate(NAMES):
+        shown = pick_passages(page, f"What do the Harbour{name} climbing shoes cost?", 420).content
+        assert price_of(n) in shown
+
+
 @pytest.mark.parametrize("length", [500, 557, 600, 800])  # at 557, a title and its link are as long as a piece may be
 @pytest.mark.parametrize("level", ["", "### "])
 def test_an_item_is_shown_with_its_price_however_long_its_link_is(length: int, level: str) -> None:
@@ -130,6 +149,11 @@ def test_a_phrase_is_shown_without_the_price_of_another_thing_above_or_below_it(
         ("<ul><li><p>May I return a lamp?</p><p>{}</p></li></ul>", "Within thirty days."),
         ("<p>To return a lamp, do this:</p><ol><li>{}</li></ol>", "Call us within thirty days."),
         ("<p>To return a lamp, run:</p><pre>{}</pre>", "lamp --return"),
+        ("<p>May I return a lamp?</p><pre>{}" + "\nday --next" * 200 + "</pre>", "within --thirty"),
+        (
+            "<p>May I return a lamp?</p><table><tr><th>Kind</th><th>{}</th></tr><tr><td>a</td><td>9</td></tr></table>",
+            "Within thirty days",
+        ),
         ("<p>ランプを返品できますか？</p><p>{}</p>", "三十日以内なら。"),
     ],
 )

@@ -26,9 +26,21 @@ def test_an_article_that_follows_the_first_is_left_out_and_a_note_names_it() -> 
     assert "another article below this one was left out: Why goats climb" in read_page.notes
 
 
+@pytest.mark.parametrize("mark", ["post", "'article full'", "blog-post"])
+def test_an_article_is_one_by_its_class_too(mark: str) -> None:
+    read_page = page(
+        f"<div class={mark}><h1>{TITLE}</h1>{PARAGRAPHS}</div><div class={mark}><h1>Goats</h1>{OTHER}</div>"
+    )
+
+    assert all(paragraph in read_page.content for paragraph in STORY)
+    assert "Goats climb" not in read_page.content
+
+
 @pytest.mark.parametrize(
     "body",
     [
+        f"<div class=part><h1>{TITLE}</h1>{PARAGRAPHS}</div><div class=part><h1>Why goats climb</h1>{OTHER}</div>",
+        f"<div class=post><h1>{TITLE}</h1>{PARAGRAPHS}</div><div class=post><h2>Why goats climb</h2>{OTHER}</div>",
         f"{FIRST}<article class=post data-url=/goats><h2>Why goats climb</h2>{OTHER}</article>",
         f"<article class=post><h1>{TITLE}</h1>{PARAGRAPHS}<h2>Goats</h2>{OTHER}</article>",
         f"<article class=post><h1>{TITLE}</h1>{PARAGRAPHS}<article class=note><h1>Goats</h1>{OTHER}</article></article>",

@@ -13,6 +13,11 @@ ORDINARY = [
     "<pre>{{ title }}</pre>",
     "<p>Write <code>{{ title }}</code> where the title belongs.</p>",
     "<p><code>{{ title }}</code></p>",
+    "<p><code>{{ title }}</code> or <code>{{ name }}</code></p>",
+    "<p>Use {{name}} or {{title}}.</p>",
+    "<p>By {{author}}</p>",
+    "<pre>BEGIN:VCALENDAR END:VCALENDAR</pre>",
+    "<p>It begins with BEGIN:VCALENDAR.</p><p>* * *</p>",
     "<table><tr><td>{{ user.name }}</td><td>the name</td></tr></table>",
     "<dl><dt>{{ user.mail }}</dt><dd>the address</dd></dl>",
     "<p>The list is [a_b], then [c_d x=1], then [/e_f].</p>",
@@ -40,9 +45,11 @@ def test_ordinary_text_stays(html: str) -> None:
     ("html", "left"),
     [
         ("<h1>{{title}}</h1>", []),
-        ("<p>{{ first }} - {{ last | upper }}</p>", ["-"]),
+        ("<p>{{ first }} - {{ last | upper }}</p>", []),
+        ("<p>By {{author}} on {{date}}</p><p>Kelp</p>", ["Kelp"]),
+        ("<p>By <a>{{author}}</a> on <time>{{date}}</time></p>", []),
         ("<ul><li v-for='one in all'>Name: {{ one.name }}</li></ul>", ["Name:"]),
-        ("<div ng-repeat='one in all'><p>By {{one.author}}, {{one.day}}</p></div>", ["By ,"]),
+        ("<div ng-repeat='one in all'><p>By {{one.author}}, {{one.day}}</p></div>", []),
         ("<p :title='x'>Hello {{name}}!</p>", ["Hello !"]),
         ("<p>[vc_row css=”.a{b:1}”][vc_column]</p><p>Kelp</p><p>[/vc_column][/vc_row]</p>", ["Kelp"]),
         ("<p>[et_pb_section a='1'][et_pb_text]Kelp[/et_pb_text] farm[/et_pb_section]</p>", ["Kelp farm"]),
@@ -50,6 +57,18 @@ def test_ordinary_text_stays(html: str) -> None:
 )
 def test_what_a_template_left_is_left_out(html: str, left: list[str]) -> None:
     assert texts(html) == left
+
+
+def test_data_for_calendars_is_left_out() -> None:
+    lines = "BEGIN:VCALENDAR<br>VERSION:2.0<br>DTSTART:20260101T120000Z<br>END:VCALENDAR"
+
+    assert texts(f"<p>Kelp</p><div> {lines}</div><p>Algae</p>") == ["Kelp", "Algae"]
+
+
+def test_a_title_that_is_a_place_to_fill_is_none() -> None:
+    assert read(f"<main><h1>The lamp</h1>{PARAGRAPHS}</main>", "<title>{{title}} | Acme</title>").title == "The lamp"
+    title = "What {{name}} means in a template"
+    assert read(f"<main><h1>{title}</h1>{PARAGRAPHS}</main>", f"<title>{title}</title>").title == title
 
 
 @pytest.mark.parametrize("options", [{"rendered": True}, {"opens": False}])

@@ -18,11 +18,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, pairwise
 
 from ..._text.invisible import one_line
 from ...models import Page, Passage
-from .pieces import TARGET, Piece, Span, pieces, tie
+from .pieces import Piece, Span, pieces, tie
 from .window import check, cut_window, show
 
 OUTSIDE = "outside the main text of the page"
@@ -62,14 +61,6 @@ class Composer:
     def cuts(self) -> list[int]:
         """Where the pieces begin, and where the last one ends."""
         return [*(piece.start for piece in self.pieces), len(self.text)]
-
-    @cached_property
-    def seen(self) -> list[int]:
-        """The same in a text without the targets of links."""
-        if "](" not in self.text:
-            return self.cuts
-        parts = (self.text[begin:end] for begin, end in pairwise(self.cuts))
-        return [*accumulate((len(TARGET.sub("]", part)) for part in parts), initial=0)]
 
     @cached_property
     def beside(self) -> int:

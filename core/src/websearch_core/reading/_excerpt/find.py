@@ -8,7 +8,6 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from ..._text.quantity import quantity
@@ -199,7 +198,7 @@ def _fold(text: str) -> str:
     return _TYPED.get(text) or fold(_ENTITIES.get(text, text)).replace("⁄", "/")  # noqa: RUF001 - of a fraction
 
 
-def _composed(signs: AbstractSet[str]) -> list[str]:
+def _composed(signs: set[str]) -> list[str]:
     """Return the letters that are written as two of the *signs*, a base and a mark."""
     marks = [sign for sign in signs if unicodedata.category(sign)[0] == "M" and fold(sign)]
     return [base + mark for mark in marks for base in signs if len(unicodedata.normalize("NFC", base + mark)) == 1]

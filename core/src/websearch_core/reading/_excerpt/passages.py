@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from ..._text.bm25 import Question, score_counts
@@ -32,6 +32,7 @@ _ENOUGH_BESIDE = 40  # characters: outside the main text, a paragraph has all th
 _ASKS = 0.5  # of a word, for one that only says what is asked for
 _BESIDE = 0.4  # of an excerpt: what passages outside the main text get before those in it
 _MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
+_MIN_WORDS = 4  # of a question or a title that stands on a page as it was asked
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
 # Words as `fold` returns them, most of them only their beginning; then those of scripts without spaces, anywhere.
 _ASKING: Any = json.loads(files(__package__ or "").joinpath("asking.json").read_text("utf-8"))
@@ -113,7 +114,8 @@ def _packed(source: Composer, length: int, most: int) -> Iterator[Span]:
 
 def _units(source: Composer, length: int, most: int) -> Iterator[Span]:
     """Yield each piece with those tied to it: about *length* characters, *most* with the targets of links."""
-    first, cuts, seen = 0, source.cuts, source.seen
+    first, cuts = 0, source.cuts
+    seen = [*accumulate((len(TARGET.sub("]", source.text[start:end])) for start, end in pairwise(cuts)), initial=0)]
     for n, piece in enumerate(source.pieces):
         tied = piece.tied and n != source.beside and seen[n] - seen[first] <= length
         if n and not (tied and cuts[n] - cuts[first] <= max(length, most)):
@@ -124,9 +126,9 @@ def _units(source: Composer, length: int, most: int) -> Iterator[Span]:
 
 
 def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
-    """Return the runs that have a word of *query*, best first, by BM25."""
-    question, kinds = Question(query), kinds_asked(query)
-    asking = words_asking(query)
+    """Return the runs that have a word of *query*, best first: those that repeat all of it, then by BM25."""
+    question, kinds = Question(f"{query} {_names_in(query)}"), kinds_asked(query)
+    asking, wording = words_asking(query), f" {' '.join(list_terms(query))} "
 
     @cache
     def heading_words(headings: tuple[str, ...]) -> list[str]:
@@ -134,13 +136,14 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
 
     counts: list[dict[str, float]] = []
     lengths: list[int] = []
+    repeats: list[bool] = []
     for run in runs:
         start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
         text = TARGET.sub("]", source.text[start:end])
         said = list_terms(text)
         lengths.append(len(said))
-        if _SEAM.search(text):
-            said += list_terms(" ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text)))
+        repeats.append(wording.count(" ") > _MIN_WORDS and wording in f" {' '.join(said)} ")
+        said += list_terms(_names_in(text))
         last = source.pieces[run.after - 1]
         header = list_terms(last.frame.opening) if last.frame and not last.frame.closing else []
         found = question.count(said + heading_words(last.headings) + header)
@@ -148,8 +151,13 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
         counts.append(weights | dict.fromkeys(kinds_stated(text, kinds), 1))
     scores = score_counts(counts, lengths)
     best = max(scores, default=0.0)
-    order = sorted((n for n in range(len(runs)) if scores[n] > best * _FAINT), key=lambda n: (-scores[n], n))
-    return [runs[n] for n in order]
+    order = sorted((not repeats[n], -scores[n], n) for n in range(len(runs)) if scores[n] > best * _FAINT)
+    return [runs[n] for *_, n in order]
+
+
+def _names_in(text: str) -> str:
+    """Return the words that stand in *text* without a space between them."""
+    return " ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text)) if _SEAM.search(text) else ""
 
 
 def _filled(source: Composer, begun: Sequence[Span], ranking: Sequence[Span], max_length: int) -> list[Span]:

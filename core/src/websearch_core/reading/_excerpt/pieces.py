@@ -253,7 +253,8 @@ class _Ties:
                 column = item.end() - start
             elif explains and not column and text.find(_TERM, start, end) >= 0:
                 column = len(_TERM) - 1
-            if n and (leads or (expects and not piece.leads) or (inside[n] and (short or self._is_price(n)))):
+            answers = expects and (piece.frame or not piece.leads)
+            if n and (leads or answers or (inside[n] and (short or self._is_price(n)))):
                 found[n] = _tied(piece)
             leads, short = piece.leads, _is_short(text, start, end)
             expects = short and _expects_more(text[start:end])

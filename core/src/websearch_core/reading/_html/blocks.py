@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.dates import parse_date
@@ -52,12 +52,13 @@ _MIN_SHOWN_LATER = 1_000
 _EPOCH_LENGTHS = (10, 13)  # digits of seconds and milliseconds, since 2001
 _TIMED = re.compile(r"(?<![a-z])(?:date|(?:date)?time(?:ago|stamp)?|livestamp|epoch)(?![a-z])", re.IGNORECASE)
 # Of templates.
-_PLACE = re.compile(r"\{\{[^{}]{0,200}\}\}")  # as in Vue, Angular and Handlebars
+PLACE = re.compile(r"\{\{[^{}]{0,200}\}\}")  # as in Vue, Angular and Handlebars
 # Attributes by which templates say what scripts are to do: ``v-for``, ``ng-repeat``, ``x-text``, ``:key``, ``*ngif``.
 _DIRECTIVE = re.compile(r"(?:v|ng|data-ng|x|wire)-[a-z]|data-bind$|[:@*#\[(][a-z]")
 _CODES = frozenset({"pre", "code", "kbd", "samp", "tt", "var"})
 _LISTING = frozenset({"td", "th", "dt", "dd", "li"})  # where a manual lists what may be written in a template
-_WORD = re.compile(r"\w")
+_WORD, _LONG_WORD = re.compile(r"\w"), re.compile(r"\w{3}")
+_CALENDAR = "BEGIN:VCALENDAR"
 _CLOSING = re.compile(r"\[/([a-z]{2,20})_[a-z0-9_]{1,60}\]")
 _SHORTCODE = re.compile(r"\[/?([a-z]{2,20})_[a-z0-9_]{1,60}(?:\s[^\[\]]*+)?\]")
 _MIN_SHORTCODES = 4  # of a page: fewer may be mentioned in its text
@@ -381,7 +382,7 @@ class _Walk:
         if any(map(GLYPHS.search, odd)):
             o.run_texts = [GLYPHS.sub("", text) for text in o.run_texts]
             text = self._join()
-        if self._opens and not self._page.rendered and ("{{" in text or "[/" in text):
+        if self._opens and not self._page.rendered and any(map(text.__contains__, ("{{", "[/", _CALENDAR))):
             o.unfilled = _remove_templates(o)
             text = self._join()
         blocks = text.split(_END)[1:]
@@ -407,26 +408,31 @@ def _write_days(outline: TextBlocks) -> None:
 
 
 def _remove_templates(outline: TextBlocks) -> int:
-    """Remove places that scripts would fill, and shortcodes, from texts outside of code; return how many places.
+    """Remove places that scripts would fill, shortcodes and data of calendars from texts outside of code.
 
-    A place counts where its block says nothing else, or where an element around it has a directive, as in
-    ``<li v-for="item in items">``. Shortcodes count where the page closes some of their family: ``[/vc_row]``.
+    A place counts where its block says nothing else, as in ``By {{author}} on {{date}}``, or where an element around it
+    has a directive, as in ``<li v-for="item in items">``. Shortcodes count where the page closes some of their family:
+    ``[/vc_row]``. Return how many places there were.
     """
-    names, texts, elements = outline.names, outline.run_texts, outline.run_elements
+    names, texts, elements, blocks = outline.names, outline.run_texts, outline.run_elements, outline.run_blocks
     in_code = outline.holders(n for n, name in enumerate(names) if name in _CODES)
-    runs = [n for n, text in enumerate(texts) if ("{{" in text or "[" in text) and not in_code[elements[n]]]
+    runs = [n for n in range(len(texts)) if not in_code[elements[n]]]
+    filled = [blocks[run] for run in runs if "{{" in texts[run] for _ in PLACE.findall(texts[run])]
+    several = {block for block, other in pairwise(filled) if block == other}
     said = {n for n, element in enumerate(outline.block_elements) if names[element] in _LISTING}
-    for block, text in zip(outline.run_blocks, texts, strict=True):
-        if _WORD.search(_PLACE.sub("", text) if "{{" in text else text):
+    for block, text in zip(blocks, texts, strict=True):
+        word = _LONG_WORD if block in several else _WORD
+        if word.search(PLACE.sub("", text) if "{{" in text else text):
             said.add(block)
+    empty = {*filled} - said | {blocks[run] for run in runs if texts[run].lstrip().startswith(_CALENDAR)}
     directed = outline.holders(n for n, own in enumerate(outline.attributes) if any(map(_DIRECTIVE.match, own)))
     unfilled = 0
     for run in runs:
-        bare, count = _PLACE.subn("", texts[run])
-        if count and (outline.run_blocks[run] not in said or directed[elements[run]]):
-            texts[run] = bare
+        if blocks[run] in empty or directed[elements[run]]:
+            bare, count = PLACE.subn("", texts[run])
+            texts[run] = "" if blocks[run] in empty else bare
             unfilled += count
-    written = "\n".join(texts[run] for run in runs)
+    written = "\n".join(texts[run] for run in runs if "[" in texts[run])
     families = set(_CLOSING.findall(written))
     if families and sum(found[1] in families for found in _SHORTCODE.finditer(written)) >= _MIN_SHORTCODES:
         for run in runs:

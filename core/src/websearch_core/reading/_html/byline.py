@@ -100,11 +100,9 @@ class Byline:
 
     def date(self, date: datetime | None, words: str) -> None:
         """Add a date, as published or modified depending on the *words* around it."""
-        if date is None:
-            return
-        if says_changed(words):
+        if date and says_changed(words):
             self.modified = self.modified or date
-        else:
+        elif date:
             self.published = self.published or date
 
 
@@ -298,11 +296,8 @@ def fits_before_date(words: str, author: str | None = None, *, same_line: bool =
 
     If they are not in the *same_line*, they may be about anything, unless they end with a colon.
     """
-    if _PERIOD.search(words):
-        return False
-    if _says_when(words):
-        return True
-    return _is_bare(words, author) if same_line else _OTHER_LABEL.search(words) is None
+    fits = _says_when(words) or (_is_bare(words, author) if same_line else _OTHER_LABEL.search(words) is None)
+    return fits and _PERIOD.search(words) is None
 
 
 def dates_of_line(line: str, before: str = "", author: str | None = None) -> list[tuple[datetime, str]]:

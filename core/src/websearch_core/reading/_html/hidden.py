@@ -20,7 +20,7 @@ _ON_TOP = frozenset("dialog alertdialog menu listbox tooltip".split())
 _SENT_LATER = re.compile("S:([0-9a-f]+)")  # a part that React streams hidden, and then moves to its place
 # The names that frameworks give to text for screen readers; one that shows it on wide screens takes it back there.
 _SPOKEN = re.compile(
-    r"(?<![\w:-])(?!not-)(?:[a-z]{1,12}-)?(?:sr-only|visually-?hidden|hidden-visually|screen-?reader(?:s?-only|-text)?"
+    r"(?<![\w:-])(?!not-)(?:[a-z]{1,12}-)?(?:sr-?only|visually-?hidden|hidden-?visually|screen-?reader(?:s?-only|-text)?"
     r"|show-for-sr|element-invisible|a11y-hidden|assistive-text)(?:-focusable)?(?![\w-])",
     re.IGNORECASE,
 )

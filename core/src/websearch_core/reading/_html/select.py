@@ -31,6 +31,7 @@ _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 _MIN_LENGTH = 600  # characters of an article
 _ADDRESSES = frozenset({"data-url", "data-article-url", "data-permalink", "data-post-url", "data-href"})
 _HEADLINES = frozenset({"h1", "h2"})
+_POST = re.compile(r"\A(?:blog-?)?(?:post|article|entry|hentry|story)(?![\w-])")
 _COUNTRIES = re.compile(r"data-(?:show-)?(?:country|countries|country-codes?|geo|geo-?ip|market)\Z")
 _COUNTRY = re.compile(r"(?<![\w-])(?:geo|geoip|geot|country)[-_][a-z]{2}(?![\w-])")
 _COUNTRY_HINTS = ("geo", "country")
@@ -244,13 +245,16 @@ def _find_second(outline: TextBlocks, kept: list[bool], title: str) -> tuple[int
 
 
 def _find_articles(outline: TextBlocks) -> set[int]:
-    """Return the elements that are articles by their name, an address of their own, or their type."""
+    """Return the elements that are articles by their name, an address of their own, their type, or their class."""
     found = {element for element, name in enumerate(outline.names) if name == "article"}
     for address in _ADDRESSES & outline.attribute_names:
         found.update(element for element, own in enumerate(outline.attributes) if address in own)
     if "itemtype" in outline.attribute_names:
         types = ((own.get("itemtype") or "") for own in outline.attributes)
         found.update(element for element, written in enumerate(types) if written.endswith("Article"))
+    if outline.names.count("h1") > 1:
+        posts = outline.find_marks(_POST, ("post", "article", "entry", "story"))
+        found.update(element for element, mark in enumerate(outline.marks) if mark in posts)
     return found
 
 

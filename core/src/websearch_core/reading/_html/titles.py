@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ..._text.terms import UNSPACED
+from .blocks import PLACE
 from .byline import begins, enclosing, line_of
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: st
     home = urlsplit(url).path in {"", "/"}  # its best title is the name of the site
     all_stated = dict.fromkeys((stated.name, *stated.shared, stated.window))
     titles = [title if home else without_site(title, site, url) for title in all_stated if title]
+    titles = [title for title in titles if "{{" not in title or _WORD.search(PLACE.sub("", title))]
     headlines = [line for line in (line.rstrip(_ANCHORS) for line in headlines) if line]
     shown = [line for line in headlines if not is_site(line, site, url)]
     if not titles:

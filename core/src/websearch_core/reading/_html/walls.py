@@ -111,26 +111,17 @@ def _is_false(value: object) -> bool:
 
 def _shows_offer(outline: TextBlocks) -> bool:
     """Return whether the page shows an offer to subscribe or sign in, marked as a wall, outside its frame."""
-    marks = "\n".join(outline.marks).lower()
-    if not any(hint in marks for hint in _HINTS):
+    marks = {mark for mark in outline.find_marks(_OFFER, _HINTS) if not _NO_OFFER.search(mark.lower())}
+    if not marks:
         return False
-    inside: dict[int, int] = {}  # the offer around each element
-    acts: set[int] = set()  # offers with something to click
-    for element, (parent, mark) in enumerate(zip(outline.parents, outline.marks, strict=True)):
-        offer = inside.get(parent, -1)
-        if offer < 0 and not outline.around[element] & _FRAME and _is_offer(mark.lower()):
-            offer = element
-        if offer >= 0:
-            inside[element] = offer
-            if outline.names[element] in _ACTS:
-                acts.add(offer)
+    offers: list[int] = []  # not those inside another
+    for element, (mark, around) in enumerate(zip(outline.marks, outline.around, strict=True)):
+        if mark in marks and not around & _FRAME and (not offers or element >= outline.ends[offers[-1]]):
+            offers.append(element)
+    inside = outline.holders(offers)
+    acts = {offer for offer, name in zip(inside, outline.names, strict=True) if offer and name in _ACTS}
     lengths = dict.fromkeys(acts, 0)
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
-        if (offer := inside.get(element, -1)) in acts:
+        if (offer := inside[element]) in acts:
             lengths[offer] += len(text)
     return any(length in _OFFER_LENGTHS for length in lengths.values())
-
-
-def _is_offer(mark: str) -> bool:
-    hinted = any(hint in mark for hint in _HINTS)
-    return hinted and _OFFER.search(mark) is not None and not _NO_OFFER.search(mark)
