@@ -99,7 +99,7 @@ def _write(form: Form, known: Collection[str], path: str, value: str = "...", in
     if form != "argument" and (group not in known or (group in PARTS and parts and parts[0] not in PARTS[group])):
         return path and f"WebSearch({_write('argument', known, path, value)}), which alone takes it"
     if form in {"file", "variable"}:
-        value = in_file or re.sub(r"Credentials\((\w+)=(.*)\)", r"{\1 = \2}", value).replace('": ', '" = ')
+        value = in_file or re.sub(r"Credentials\((\w+)=([^()]*)\)", r"{\1 = \2}", value).replace('": ', '" = ')
         if form == "variable" and (not parts or parts[0] in IN_ENVIRONMENT.get(group, ())):
             value = value.strip('["]')
             return f"{name_variable((group, *parts))}={value}"
