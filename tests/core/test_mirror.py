@@ -76,7 +76,7 @@ OTHERS = {
     "core/reading/test_media": "_text/media_types reading/_formats reading/_sniff",
     "core/runtime/test_turns": "_runtime/threads",
     "core/settings/test_settings": "_text/lists _text/problems _text/suggestion settings/_build",
-    "core/settings/test_shapes": "settings/_places settings/_values",
+    "core/settings/test_shapes": "settings/_merge settings/_values",
     "core/test_contract": "_runtime/bugs _text/docstrings testing/_contract",
     "core/test_render": "_text/quantity",
     "core/test_sharing": "layers/_identity",

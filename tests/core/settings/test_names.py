@@ -15,8 +15,8 @@ from websearch_core.errors import ConfigurationError, InvalidOption
 from websearch_core.layers import Throttle
 from websearch_core.providers import SearXNG, Tavily
 from websearch_core.settings import Settings
+from websearch_core.settings._merge import _warn_of_variable
 from websearch_core.settings._names import FORMER, find_line
-from websearch_core.settings._places import _warn_of_variable
 from websearch_core.testing import FakeWeb
 from websearch_core.tools import WebTools, split_arguments
 

@@ -19,7 +19,7 @@ from websearch_core.providers.brave import Brave
 from websearch_core.providers.duckduckgo import DuckDuckGo
 from websearch_core.providers.tavily import Tavily
 from websearch_core.settings import Settings
-from websearch_core.settings._places import _warn_of_variable
+from websearch_core.settings._merge import _warn_of_variable
 from websearch_core.settings._values import CONCERNS, IN_ENVIRONMENT
 
 CORE = Path(websearch_core.__file__).parent

@@ -17,7 +17,7 @@ from websearch_core.layers import Retry, leaves
 from websearch_core.providers import get_configured, get_default
 from websearch_core.providers.brave import Brave
 from websearch_core.settings import Settings
-from websearch_core.settings._places import _warn_once
+from websearch_core.settings._merge import _warn_once
 from websearch_core.settings._sources import user_file
 
 KEY = "SECRET-of-the-user"

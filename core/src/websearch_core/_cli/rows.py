@@ -71,7 +71,7 @@ class Rows:
         self._is_kept = output != "-" and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
         self._validators: dict[str, dict[str, Any]] = {}  # of pages whose rows come next
         self._done: Counter[int] = Counter()  # how many rows each input has from earlier runs
-        self._places: dict[int, int] = {}  # where the row of a page begins: numbers only, since there may be millions
+        self._offsets: dict[int, int] = {}  # where the row of a page begins: numbers only, since there may be millions
         self.counts: Counter[str] = Counter()  # of rows in this run: what became of them
         self.errors: dict[tuple[str, bool], None] = {}  # the codes of those in rows, in order; whether temporary
         try:
@@ -91,11 +91,11 @@ class Rows:
 
     def find(self, item: str) -> dict[str, Any] | None:
         """Return the last row of *item*, or of a URL with the same canonical form."""
-        place = self._places.get(_digest(identify(item)))
-        if place is None:
+        offset = self._offsets.get(_digest(identify(item)))
+        if offset is None:
             return None
         with self._part.open("rb") as file:
-            file.seek(place)
+            file.seek(offset)
             row: dict[str, Any] = json.loads(file.readline())
         return row
 
@@ -154,7 +154,7 @@ class Rows:
             line = line[self._file.write(line) :]
         self._file.flush()
         if self._is_kept:
-            self._places[_digest(identify(row[self.key]))] = self._end
+            self._offsets[_digest(identify(row[self.key]))] = self._end
             self._end = self._file.tell()
 
     def __enter__(self) -> Self:
@@ -207,7 +207,7 @@ class Rows:
                     continue
                 self._note(error)
                 self._done[_digest(item)] += 1
-                self._places[_digest(identify(item))] = end
+                self._offsets[_digest(identify(item))] = end
                 end += len(line)
         if left_out:
             rest = self._part.with_name(f"{self._part.name}.rest")

@@ -88,7 +88,7 @@ class Support(NamedTuple):
     share: float  # how much of the words and names is in the text
     near: Found  # what the passage has of the claim
     quoted: frozenset[str]  # the quotations that are in the text
-    places: list[float]  # for each figure, how well its best sentence fits, compared with any; `_NOWHERE` if none
+    fits: list[float]  # for each figure, how well its best sentence fits, compared with any; `_NOWHERE` if none
     negation: str = ""  # a word for it that only one of the claim and the passage has
 
 
@@ -143,8 +143,8 @@ class Evidence:
         passage = self.text[self.spans[first][0] : self.spans[after - 1][1]].strip() if after else ""
         near = _join(found.get(n, Found()) for n in range(*best_run))
         quoted = frozenset(quote for quote in claim.quotes if f" {_fold(quote)} " in self.folded)
-        places = _find_places(claim, values, found, counts=not self._counting.isdisjoint(range(*best_run)))
-        judged = _judge(claim, values, near, _join(found.values()), quoted=quoted, places=places)
+        fits = _rate_figures(claim, values, found, counts=not self._counting.isdisjoint(range(*best_run)))
+        judged = _judge(claim, values, near, _join(found.values()), quoted=quoted, fits=fits)
         return judged._replace(passage=passage, negation=claim.negations.differ(Negations(passage)))
 
     def _find(self, claim: Claim) -> dict[int, Found]:
@@ -179,11 +179,11 @@ def support_together(claim: Claim, weights: Weights, supports: Sequence[Support]
     """Return how well several sources support *claim* together, if each supports a part of it."""
     near = _join(support.near for support in supports)
     quoted = frozenset[str]().union(*(support.quoted for support in supports))
-    places = [max(some) for some in zip(*(support.places for support in supports), strict=True)]
-    return _judge(claim, _Values(claim, weights), near, near, quoted=quoted, places=places)
+    fits = [max(some) for some in zip(*(support.fits for support in supports), strict=True)]
+    return _judge(claim, _Values(claim, weights), near, near, quoted=quoted, fits=fits)
 
 
-def _find_places(claim: Claim, values: _Values, found: Mapping[int, Found], *, counts: bool) -> list[float]:
+def _rate_figures(claim: Claim, values: _Values, found: Mapping[int, Found], *, counts: bool) -> list[float]:
     """Return for each figure how well the best sentence with it fits the words of the claim, compared with any.
 
     The number of things that a source only lists is nowhere in it, unless it *counts* other things.
@@ -192,26 +192,26 @@ def _find_places(claim: Claim, values: _Values, found: Mapping[int, Found], *, c
     best = max(fits.values(), default=0.0)
     return [
         max(
-            (fits[n] / best if best else 1.0 for n, one in found.items() if one.figures >> place & 1),
+            (fits[n] / best if best else 1.0 for n, one in found.items() if one.figures >> number & 1),
             default=_NOWHERE if counts or not figure.is_count else 1.0,
         )
-        for place, figure in enumerate(claim.figures)
+        for number, figure in enumerate(claim.figures)
     ]
 
 
 def _judge(
-    claim: Claim, values: _Values, near: Found, everything: Found, *, quoted: frozenset[str], places: list[float]
+    claim: Claim, values: _Values, near: Found, everything: Found, *, quoted: frozenset[str], fits: list[float]
 ) -> Support:
     total = values.total
     score = (_NEAR * values.of(near) + (1 - _NEAR) * values.of(everything)) / total if total else 1.0
     doubt = 1.0
     missing = []
-    for figure, place in zip(claim.figures, places, strict=True):
-        if place == _NOWHERE:
+    for figure, fit in zip(claim.figures, fits, strict=True):
+        if fit == _NOWHERE:
             doubt *= _MISSING_FIGURE
             missing.append(figure.text)
         else:
-            doubt *= _ELSEWHERE + (1 - _ELSEWHERE) * place
+            doubt *= _ELSEWHERE + (1 - _ELSEWHERE) * fit
     here = {form for n, form in enumerate(claim.terms) if (everything.exact | everything.alike) >> n & 1}
     for form, name in claim.names.items():
         if form not in here:
@@ -221,7 +221,7 @@ def _judge(
         if quote not in quoted:
             score *= _MISSING_QUOTE
             missing.append(quote)
-    return Support(score * doubt, "", tuple(dict.fromkeys(missing)), score, near, quoted, places)
+    return Support(score * doubt, "", tuple(dict.fromkeys(missing)), score, near, quoted, fits)
 
 
 class Weights:

@@ -39,7 +39,7 @@ from ..provider._declare import destinations
 from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, needs_network
 from ..settings import Settings
 from ..settings._build import build, collect_options
-from ..settings._places import check_home
+from ..settings._merge import check_home
 from ..settings._values import CONCERNS
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from ..errors import ConfigurationError, InvalidOption
 from ..models import SearchQuery
 from ..models._domains import DomainNames, Domains
 from ..provider._declare import FoundFile
-from . import _places
+from . import _merge
 from ._build import conceal
-from ._places import Place
+from ._merge import Options
 from ._shapes import SWITCH, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
 from ._values import SECRET_PARTS, Http, HttpDefaults, PerRun, ReadDefaults, Seconds, Timeout, show_options
@@ -107,14 +107,14 @@ class Settings(BaseModel):
     )
     layers: dict[str, dict[str, Any]] = Field(default_factory=dict, repr=False)
 
-    _places: list[Place] = PrivateAttr(default_factory=list)  # by precedence
-    _chosen: Place = PrivateAttr(default_factory=dict)
+    _given: list[Options] = PrivateAttr(default_factory=list)  # by precedence
+    _chosen: Options = PrivateAttr(default_factory=dict)
     _files: tuple[Source, ...] = PrivateAttr(default=())
 
     if not TYPE_CHECKING:  # for type checkers, the fields are the arguments
 
         def __init__(self, **values: Any) -> None:
-            self._fill([_as_place(Table(ARGUMENT, values))])
+            self._fill([_as_options(Table(ARGUMENT, values))])
 
     @classmethod
     def load(cls, **explicit: object) -> Settings:
@@ -125,9 +125,9 @@ class Settings(BaseModel):
                 and the setting, or the variable, and never shows the value.
         """
         tables = read_files()
-        places = [_as_place(_given(explicit)), _places.read_environment(cls.model_fields), *map(_as_place, tables)]
+        given = [_as_options(_as_table(explicit)), _merge.read_environment(cls.model_fields), *map(_as_options, tables)]
         files = tuple(table.source for table in tables)
-        return cls.__new__(cls)._fill(places, files)  # noqa: SLF001 - an instance of this class
+        return cls.__new__(cls)._fill(given, files)  # noqa: SLF001 - an instance of this class
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
@@ -145,8 +145,8 @@ class Settings(BaseModel):
 
     def override(self, **explicit: object) -> Settings:
         """Return these settings with those of *explicit* that are not None; errors as in `load`."""
-        places = [_as_place(_given(explicit)), *self._places]
-        return type(self).__new__(type(self))._fill(places, self._files)  # noqa: SLF001 - see `load`
+        given = [_as_options(_as_table(explicit)), *self._given]
+        return type(self).__new__(type(self))._fill(given, self._files)  # noqa: SLF001 - see `load`
 
     def source(self, *path: str) -> Source:
         """Return the source of a setting, or of a part of one: ``source("timeout", "read")``."""
@@ -155,11 +155,11 @@ class Settings(BaseModel):
 
     def find_layer(self, kind: str) -> Any:
         """Return the layer *kind* of settings files with the options that are set, even if it is switched off."""
-        return _places.build_layer(kind, _places.options_of(kind, self._chosen), DEFAULT)
+        return _merge.build_layer(kind, _merge.options_of(kind, self._chosen), DEFAULT)
 
     def layer_options(self, kind: str) -> Mapping[str, Option]:
         """Return the options set for the layer *kind*, with their sources."""
-        return _places.options_of(kind, self._chosen)
+        return _merge.options_of(kind, self._chosen)
 
     def chosen_layer(self, name: str) -> str | bool | None:
         """Return the *kind* of layer that the setting *name* chooses, False if none, or None if it says nothing."""
@@ -179,7 +179,7 @@ class Settings(BaseModel):
 
     def options(self, name: str) -> Mapping[str, Option]:
         """Return the options set for the provider *name*, with their sources, except its environment variables."""
-        options = _places.options_of(name, self._chosen, "providers")
+        options = _merge.options_of(name, self._chosen, "providers")
         return {option: one for option, one in options.items() if option != SWITCH}
 
     def switched_off(self, provider: str | None = None) -> Source | None:
@@ -195,37 +195,37 @@ class Settings(BaseModel):
     def __getstate__(self) -> dict[Any, Any]:
         """Leave out the options of providers, which may be keys: the providers are pickled themselves."""
         state = super().__getstate__()
-        own = {"_places": [*map(_without_options, self._places)], "_chosen": _without_options(self._chosen)}
+        own = {"_given": [*map(_without_options, self._given)], "_chosen": _without_options(self._chosen)}
         private = {**(state["__pydantic_private__"] or {}), **own}
         return {**state, "__dict__": {**state["__dict__"], "providers": {}}, "__pydantic_private__": private}
 
-    def _fill(self, places: list[Place], files: tuple[Source, ...] = ()) -> Self:
-        """Check the *places*, set the fields to the first value of each setting, and remember where it comes from."""
+    def _fill(self, given: list[Options], files: tuple[Source, ...] = ()) -> Self:
+        """Check each source, set the fields to the first value of each setting, and remember where it comes from."""
         cls = type(self)
-        for place in places:
-            _places.check_place(place, cls.model_fields)
-        chosen = _places.narrow(_places.merge(places))
+        for options in given:
+            _merge.check_options(options, cls.model_fields)
+        chosen = _merge.narrow(_merge.merge(given))
         try:
-            super().__init__(**_places.nest(chosen))
+            super().__init__(**_merge.nest(chosen))
         except ValidationError as error:
-            raise _places.describe_invalid(error, chosen) from None
-        self._places, self._chosen, self._files = places, chosen, files
-        _places.check_limits(self, chosen)
+            raise _merge.describe_invalid(error, chosen) from None
+        self._given, self._chosen, self._files = given, chosen, files
+        _merge.check_limits(self, chosen)
         return self
 
 
-def _given(explicit: Mapping[str, object]) -> Table:
+def _as_table(explicit: Mapping[str, object]) -> Table:
     return Table(ARGUMENT, {name: value for name, value in explicit.items() if value is not None})
 
 
-def _as_place(table: Table) -> Place:
-    place = flatten(table, Settings.model_fields)
+def _as_options(table: Table) -> Options:
+    options = flatten(table, Settings.model_fields)
     if table.exposed:
-        _places.warn_of_keys(place)
-    return place
+        _merge.warn_of_keys(options)
+    return options
 
 
-def _without_options(place: Place) -> Place:
-    """Return *place* without what may be a key."""
-    kept = {path: option for path, option in place.items() if path[0] != "providers" or path[2:] == (SWITCH,)}
+def _without_options(options: Options) -> Options:
+    """Return *options* without what may be a key."""
+    kept = {path: option for path, option in options.items() if path[0] != "providers" or path[2:] == (SWITCH,)}
     return {path: option for path, option in kept.items() if path not in SECRET_PARTS}

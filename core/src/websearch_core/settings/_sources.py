@@ -90,7 +90,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Table:
-    """The settings of one place, in any shape that `flatten` understands."""
+    """The settings of one source, in any shape that `flatten` understands."""
 
     source: Source
     entries: dict[str, Any] = field(repr=False)  # there may be keys among them

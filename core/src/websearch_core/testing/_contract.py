@@ -33,7 +33,7 @@ _VALUES: tuple[Any, ...] = (
     "//host", [], [None], [[]], ["x"], {}, {"": None}, {"url": 3, "title": []},
 )  # fmt: skip
 MISSING = object()
-_MAX_PLACES = 400
+_MAX_PATHS = 400
 _CUTS = 64  # places at which a text that is not JSON is cut
 
 
@@ -418,7 +418,7 @@ def corrupt(response: Response) -> Iterator[tuple[str, Response]]:
     except ValueError:
         yield from _cut(response)
         return
-    for path in list(_places(body))[:_MAX_PLACES]:
+    for path in list(_find_paths(body))[:_MAX_PATHS]:
         where = "/".join(map(str, path)) or "the whole body"
         yield f"{where} is missing", replace(response, content=_dump(with_value(body, path, MISSING)))
         for value in _VALUES:
@@ -433,14 +433,14 @@ def _cut(response: Response) -> Iterator[tuple[str, Response]]:
         yield f"byte {at} is wrong", replace(response, content=body[:at] + b"\xff" + body[at + 1 :])
 
 
-def _places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+def _find_paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     yield path
     if isinstance(value, dict):
         for name, inner in value.items():
-            yield from _places(inner, (*path, name))
+            yield from _find_paths(inner, (*path, name))
     elif isinstance(value, list):
         for n, inner in enumerate(value[:2]):  # the others are like them
-            yield from _places(inner, (*path, n))
+            yield from _find_paths(inner, (*path, n))
 
 
 def with_value(body: Any, path: tuple[str | int, ...], value: Any) -> Any:

@@ -273,7 +273,7 @@ def read_sitemap(document: Document) -> Page:
         return read_text(document)
     out = StringIO()
     links: list[str] = []
-    for address, changed in islice(_places(source, root[1], url), _MAX_ADDRESSES):
+    for address, changed in islice(_read_addresses(source, root[1], url), _MAX_ADDRESSES):
         links.append(address)
         if out.tell() <= _MAX_CONTENT_LENGTH:
             out.write(f"- {address}{f' ({changed})' if changed else ''}\n")
@@ -292,7 +292,7 @@ def read_sitemap(document: Document) -> Page:
     )
 
 
-def _places(source: str, prefix: str, base: str) -> Iterator[tuple[str, str]]:
+def _read_addresses(source: str, prefix: str, base: str) -> Iterator[tuple[str, str]]:
     """Yield each address and the day it changed, if given; pictures and videos have prefixes of their own."""
     tag = re.compile(f"<{prefix}(loc|lastmod)(?=[\\s>]){_VALUE}")
     address = ""

@@ -103,7 +103,7 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def occurrences(text: str, phrase: str, offset: int = 0) -> Places:
+def occurrences(text: str, phrase: str, offset: int = 0) -> Occurrences:
     """Return the occurrences of *phrase* after *offset*; refuse one that has nothing to search for.
 
     The text is searched as people see it, without link targets; if that finds nothing, as it is written.
@@ -111,11 +111,11 @@ def occurrences(text: str, phrase: str, offset: int = 0) -> Places:
     wanted = Folded(phrase).form.strip()
     if not wanted:
         raise InvalidOption(f"find: {phrase!r} has nothing to search for")
-    places = Places(Folded(text, offset, seen=True), wanted)
-    return places if len(places) or "](" not in text else Places(Folded(text, offset), wanted)
+    found = Occurrences(Folded(text, offset, seen=True), wanted)
+    return found if len(found) or "](" not in text else Occurrences(Folded(text, offset), wanted)
 
 
-class Places:
+class Occurrences:
     """Where a phrase occurs in a text; what a page repeats a million times is not traced until it is asked for."""
 
     def __init__(self, text: Folded, wanted: str) -> None:

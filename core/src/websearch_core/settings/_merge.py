@@ -1,7 +1,4 @@
-"""The settings of several places: read those of the environment, check what each place sets, and merge them.
-
-A place is what one source sets: the arguments, the environment, or a file.
-"""
+"""Merge what several sources set: the arguments, the environment and files; read the environment, and check each."""
 
 from __future__ import annotations
 import functools
@@ -31,7 +28,7 @@ from ._shapes import OTHER_NAMES, SWITCH, Path, flatten
 from ._sources import NAMED, Option, Source, Table, make_refusal
 from ._values import CONCERNS, HOMES, IN_ENVIRONMENT, PARTS
 
-Place: TypeAlias = dict[Path, Option]
+Options: TypeAlias = dict[Path, Option]  # of one source, or of all
 
 _BUDGET = ("layers", "budget", "limit")
 _PREFIX, _CONTACT = name_variable(("",)), name_variable(("http", "contact"))
@@ -40,13 +37,13 @@ _CONTACTS = {"WIKIPEDIA_CONTACT", "CROSSREF_MAILTO"}  # what the contact of `Htt
 _log = logging.getLogger(__name__)
 
 
-def read_environment(fields: Mapping[str, Any]) -> Place:
+def read_environment(fields: Mapping[str, Any]) -> Options:
     """Return what the environment sets of *fields* and their parts; raise `ConfigurationError` for what is wrong."""
     for former, (now, *_) in FORMER.items():
         if now in fields and read_variable(name := name_variable((former,))):
             line = find_line(former, fields, "variable")
             raise ConfigurationError(f"environment {describe_variable(name)}: write {line}")
-    place: Place = {}
+    given: Options = {}
     whole = [(name,) for name in fields if name not in IN_ENVIRONMENT or name == "timeout"]
     paths = [*whole, *((name, part) for name, parts in IN_ENVIRONMENT.items() for part in parts)]
     variables = {name_variable(path): path for path in paths}
@@ -62,13 +59,13 @@ def read_environment(fields: Mapping[str, Any]) -> Place:
             entry = json.loads(value) if is_json else value
         except (ValueError, RecursionError):
             raise ConfigurationError(f"{source}: not JSON") from None
-        place |= flatten(Table(source, {path[0]: {path[1]: entry} if path[1:] else entry}), fields)
-    return place
+        given |= flatten(Table(source, {path[0]: {path[1]: entry} if path[1:] else entry}), fields)
+    return given
 
 
-def check_place(place: Place, fields: Mapping[str, Any]) -> None:
+def check_options(given: Options, fields: Mapping[str, Any]) -> None:
     """Raise `ConfigurationError` for unknown names, and for what a found file may not set."""
-    for path, option in place.items():
+    for path, option in given.items():
         source = option.source
         if path[0] == "providers" and path[2:] == (SWITCH,):
             if not isinstance(option.value, bool):
@@ -76,21 +73,21 @@ def check_place(place: Place, fields: Mapping[str, Any]) -> None:
         elif path[0] == "providers":
             check_entries(provider_class(path[1]), dict.fromkeys(path[2:], option))
         else:
-            if problem := _describe_unknown(path, fields, place):
+            if problem := _describe_unknown(path, fields, given):
                 raise ConfigurationError(f"{source.at()}: {problem}")
             if not source.trusted and not _is_open(path, fields):
                 raise _make_refusal(path, source, "may not be set here")
 
 
-def _describe_unknown(path: Path, fields: Mapping[str, Any], place: Place) -> str:
+def _describe_unknown(path: Path, fields: Mapping[str, Any], given: Options) -> str:
     """Return what to write instead of an unknown setting, or part of one; empty if it is known. Layers check theirs."""
     name, known = (path[1], PARTS[path[0]]) if path[1:] and path[0] in PARTS else (path[0], fields)
     if name in known:
         return ""
-    form: Form = "setting" if place[path].source.kind == "argument" else "file"
-    asked = place.get(("provider",))
-    places = fields if known is fields else fields.keys() - known.keys()  # domains may be both
-    if line := find_line(name, places, form, asked=asked and asked.value):
+    form: Form = "setting" if given[path].source.kind == "argument" else "file"
+    asked = given.get(("provider",))
+    others = fields if known is fields else fields.keys() - known.keys()  # domains may be both
+    if line := find_line(name, others, form, asked=asked and asked.value):
         return f"write {line}"
     return f"not an option{suggest_name(name, known, {**find_aliases(known), **{one: one for one in OTHER_NAMES}})}"
 
@@ -116,27 +113,27 @@ def _find_notes(path: Path, fields: Mapping[str, Any]) -> Sequence[Any]:
             return notes
 
 
-def merge(places: list[Place]) -> Place:
+def merge(sources: list[Options]) -> Options:
     """Return the first value of each setting; one of a found file with the first trusted value as its limit."""
-    chosen: Place = {}
-    for place in places:
-        for path, option in place.items():
+    chosen: Options = {}
+    for given in sources:
+        for path, option in given.items():
             first = chosen.setdefault(path, option)
             if (
                 isinstance(option.value, Layer)
                 and first.value == CONCERNS.get(path[0])
                 and not options_of(first.value, chosen)
             ):
-                chosen[path] = option  # what is only switched on is the layer that a lower place describes
+                chosen[path] = option  # what is only switched on is the layer that a lower source describes
             if option.source.trusted and not first.source.trusted and first.limit is None:
                 chosen[path] = replace(first, limit=option.value)
     return chosen
 
 
-def nest(place: Place) -> dict[str, Any]:
-    """Return the values of *place* by name, as `Settings` validates them."""
+def nest(given: Options) -> dict[str, Any]:
+    """Return the values of *given* by name, as `Settings` validates them."""
     values: dict[str, Any] = {}
-    for path, option in place.items():
+    for path, option in given.items():
         if path[0] in CONCERNS or (path[0] == "layers" and path[1:2] and path[1] in HOMES):
             continue
         if len(path) == 1:
@@ -147,22 +144,22 @@ def nest(place: Place) -> dict[str, Any]:
             table = values.setdefault(path[0], {}).setdefault(path[1], {})
             if path[2:] and path[2:] != (SWITCH,):
                 table[path[2]] = option.value
-    return values | {name: made for name in CONCERNS if (made := find_layer(name, place)) is not None}
+    return values | {name: made for name in CONCERNS if (made := find_layer(name, given)) is not None}
 
 
-def find_layer(name: str, place: Place) -> Any:
+def find_layer(name: str, given: Options) -> Any:
     """Return the layer that the setting *name* is, False if it is switched off, or None if nothing is said."""
-    if (switch := place.get((name,))) is None or switch.value is False:
+    if (switch := given.get((name,))) is None or switch.value is False:
         return None if switch is None else False
     if not isinstance(switch.value, str):
         check_home(switch.value, name)
         return switch.value
-    return build_layer(switch.value, options_of(switch.value, place), switch.source)
+    return build_layer(switch.value, options_of(switch.value, given), switch.source)
 
 
-def options_of(kind: str, place: Place, table: str = "layers") -> dict[str, Option]:
-    """Return the options that *place* sets for the layer *kind*, or for one of another *table*."""
-    return {path[2]: option for path, option in place.items() if path[:2] == (table, kind) and path[2:]}
+def options_of(kind: str, given: Options, table: str = "layers") -> dict[str, Option]:
+    """Return the options that *given* sets for the layer *kind*, or for one of another *table*."""
+    return {path[2]: option for path, option in given.items() if path[:2] == (table, kind) and path[2:]}
 
 
 def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any:
@@ -194,8 +191,8 @@ def check_home(layer: Any, name: str = "layers") -> None:
         raise ConfigurationError(f"{name}: {kind} does not belong here: write {write}")
 
 
-def describe_invalid(error: ValidationError, chosen: Place) -> ConfigurationError:
-    """Make the error for invalid values, with the place of each."""
+def describe_invalid(error: ValidationError, chosen: Options) -> ConfigurationError:
+    """Make the error for invalid values, which says where each is."""
     said: dict[str, None] = {}
     for problem in error.errors(include_url=False, include_context=False, include_input=False):
         path = tuple(map(str, problem["loc"]))
@@ -205,7 +202,7 @@ def describe_invalid(error: ValidationError, chosen: Place) -> ConfigurationErro
     return ConfigurationError("; ".join(said))
 
 
-def narrow(chosen: Place) -> Place:
+def narrow(chosen: Options) -> Options:
     """Combine the domains and the budget of a found file with those of a trusted source that they would replace."""
     narrowed = dict(chosen)
     budget = chosen.get(_BUDGET)
@@ -228,7 +225,7 @@ def narrow(chosen: Place) -> Place:
     return narrowed
 
 
-def check_limits(settings: BaseModel, chosen: Place) -> None:
+def check_limits(settings: BaseModel, chosen: Options) -> None:
     """Raise `ConfigurationError` for a limit that is higher than a found file may set."""
     trusted = {path for path, one in chosen.items() if one.source.trusted or one.limit is not None}
     for path, option in chosen.items():
@@ -263,9 +260,9 @@ def _find_value(settings: BaseModel, path: Path) -> Any:
     return value
 
 
-def warn_of_keys(place: Place) -> None:
-    """Warn of each key in *place*, a file that other users of this machine can read."""
-    for path, option in place.items():
+def warn_of_keys(given: Options) -> None:
+    """Warn of each key in *given*, a file that other users of this machine can read."""
+    for path, option in given.items():
         if path[0] == "providers" and path[2:] and _is_key(path, option.value):
             _warn_once(option.source, ".".join(path))
 
