@@ -2,11 +2,13 @@
 
     python tests/cluster/job.py PAGES REDIS-PORT
 
-Each host is an address of 127.0.0.0/8. Some are slow, fail, redirect, refuse robots, or never answer.
+Each host is an address of 127.0.0.0/8. Some are slow, fail, redirect, refuse robots, never answer, or mean harm: markup
+without end, redirects in a circle, bytes that are not a page, and a few that unpack to 256 MiB.
 """
 
 from __future__ import annotations
 import asyncio
+import gzip
 import json
 import os
 import random
@@ -30,7 +32,9 @@ HOSTS = 200
 PER_SECOND = 5.0
 AT_ONCE = 2
 BURST = 10  # requests before the pace begins, and after a rest
-KINDS = {0: "redirects", 1: "slow", 2: "fails", 3: "robots", 4: "hangs", 5: "endless"}  # of every twentieth host
+_NAMED = ("redirects", "slow", "fails", "robots", "hangs", "endless", "circles", "binary", "bomb")
+KINDS = dict(enumerate(_NAMED))  # of every twentieth host
+BOMB = gzip.compress(bytes(2**28), 9)
 
 
 class Web:
@@ -81,13 +85,19 @@ class Web:
             return reply("", "500 Internal Server Error")
         if kind == "redirects" and not path.startswith("/to"):
             return reply("", f"302 Found\r\nLocation: /to{path}")
+        if kind == "circles":
+            return reply("", f"302 Found\r\nLocation: {path}")
         if kind == "endless":
             return reply("<p>" * 2_000_000)
+        if kind == "binary":
+            return reply(bytes(range(256)) * 400, kind="application/octet-stream")
+        if kind == "bomb":
+            return reply(BOMB, "200 OK\r\nContent-Encoding: gzip")
         return reply(f"<title>{host}{path}</title>" + "<p>Kelp grows in cold seas, and needs light.</p>" * 20)
 
 
-def reply(body: str, status: str = "200 OK", kind: str = "text/html") -> bytes:
-    data = body.encode()
+def reply(body: str | bytes, status: str = "200 OK", kind: str = "text/html") -> bytes:
+    data = body.encode() if isinstance(body, str) else body
     return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
 
 
