@@ -20,6 +20,8 @@ MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
 # Many tests wait: more workers than processors. tests/conftest.py orders the files.
 PARALLEL := --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2) --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Containers often set it. Tests start hundreds of processes, which would all compile what they import.
+unexport PYTHONDONTWRITEBYTECODE
 # The time in sdists and wheels, so that the same commit gives the same bytes.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1577836800)
 # Otherwise pyright asks the network for a newer version of itself.
