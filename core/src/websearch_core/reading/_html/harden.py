@@ -94,7 +94,7 @@ _ONE_ATTRIBUTE = re.compile(rb"""[^ \t\n\f\r/>"'<=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^
 _TAG_END = rb"[ \t\n\f\r]*+>"
 _STYLE = re.compile(rb"<(/?+)(%s)%s(>[^<]*+</\2%s)?+" % (_one_of(_STYLES | {b"a"}), _ATTRIBUTES, _TAG_END))
 _NAME = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+)")
-_NAME_OR_BARE = re.compile(rb"<(/[a-z][^ \t\n\f\r/>]*+|[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if it follows at once
+_NAME_OR_BARE = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if it follows at once
 
 # The start of a style, and everything up to its end if no end tag in it can close anything outside: then nothing is
 # copied. It may contain text, void elements, and simple elements that are not special and do not begin the style again.
@@ -197,13 +197,15 @@ def _count(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, 
 
 def _is_shallow(names: list[bytes]) -> bool:
     """Return whether nothing is nested too deeply, even if only directly matching end tags close elements."""
+    bare = {name: name.rstrip(b">") for name in set(names)}
+    closed = {name: own[1:] for name, own in bare.items() if own[:1] == b"/"}
     depth: list[bytes] = []
     for name in names:
-        if name[:1] == b"/":
-            if depth and depth[-1] == name[1:]:
+        if name in closed:
+            if depth and depth[-1] == closed[name]:
                 del depth[-1]
-        elif (name := name.rstrip(b">")) not in _VOID:
-            depth.append(name)
+        elif (own := bare[name]) not in _VOID:
+            depth.append(own)
             if len(depth) > _MAX_DEPTH:
                 return False
     return True
