@@ -90,8 +90,7 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
     for is_entry, members in groupby(range(len(entries)), entries.__getitem__):
         menu = list(members)
         if is_entry and len(menu) >= _MENU:
-            for n in menu:
-                beside[n] = False
+            beside[menu[0] : menu[-1] + 1] = [False] * len(menu)
     return beside
 
 

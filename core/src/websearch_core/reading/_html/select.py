@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from itertools import accumulate, groupby, islice
+from itertools import accumulate, cycle, groupby, islice
 from typing import TYPE_CHECKING
 
 from .features import BlockFeatures, count_words
@@ -84,14 +84,12 @@ def _find_alike_rows(outline: TextBlocks, looks: list[int]) -> list[int]:
     if names.count("tr") <= _JUDGED_ROWS:
         return like
     alike: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)  # by table and looks: where such rows begin
-    rows = [parents[element] for element in outline.block_elements]
-    for row, blocks in groupby(like.copy(), rows.__getitem__):
+    for row, blocks in groupby(like.copy(), [parents[element] for element in outline.block_elements].__getitem__):
         if row >= 0 and names[row] == "tr":
             first, *_ = cells = [*blocks]
             alike[parents[row], *looks[first : first + len(cells)]].append(first)
     for (_, *form), begins in alike.items():
-        for place, first in enumerate(begins[_JUDGED_ROWS:]):
-            other = begins[place % _JUDGED_ROWS]
+        for first, other in zip(begins[_JUDGED_ROWS:], cycle(begins[:_JUDGED_ROWS]), strict=False):
             like[first : first + len(form)] = range(other, other + len(form))
     return like
 
@@ -100,8 +98,7 @@ def _average_alike(outline: TextBlocks, looks: list[int], chances: list[float]) 
     """Move each block towards the blocks that look like it."""
     expected, letters = [0.0] * len(looks), [0] * len(looks)
     for look, chance, text in zip(looks, chances, outline.block_texts, strict=True):
-        length = len(text) + 1
-        expected[look] += chance * length
+        expected[look] += chance * (length := len(text) + 1)
         letters[look] += length
     return [
         (1 - _ALIKE) * chance + _ALIKE * expected[look] / letters[look]
@@ -135,8 +132,7 @@ def _drop_machine_text(outline: TextBlocks, kept: list[bool], words: list[int]) 
     legible = [
         keep
         and not (
-            len(text) >= _LONG
-            and len(text) >= _MAX_WORD_LENGTH * count
+            _LONG <= len(text) >= _MAX_WORD_LENGTH * count
             and text.isascii()
             and 2 * linked < len(text)
             and outline.names[element] not in _VERBATIM

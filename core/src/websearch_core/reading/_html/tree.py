@@ -102,9 +102,7 @@ def _leave_number(holder: Element | None, value: str | None) -> None:
 def _name_headings(elements: Iterable[Element]) -> None:
     """Make headings of those *elements* that only their role says to be headings."""
     for element in elements:
-        if "role" not in element.attributes:  # like most
-            continue
-        if element.name in _NEUTRAL and element.get("role") == "heading" and _is_line(element):
+        if element.attributes.get("role") == "heading" and element.name in _NEUTRAL and _is_line(element):
             level = element.get("aria-level")
             element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"  # the level that browsers assume
 

@@ -89,9 +89,7 @@ def table(element: Element, text: str) -> str:
             if down and len(cells) < _MAX_COLUMNS:
                 reaching[len(cells)] = int(rows_down) - 1
             cells.append(content.strip())
-        for column in [column for column in taken if column >= len(cells)]:
-            taken[column] -= 1
-        taken = {column: left for column, left in taken.items() if left > 0} | reaching
+        taken = {column: left for column, was in taken.items() if (left := was - (column >= len(cells))) > 0} | reaching
         rows.append(cells)
     return "\n".join([*others, *([""] if others else []), *_lay_out(element, rows)])
 

@@ -131,7 +131,7 @@ class _Converter(MarkdownConverter):
         self.code: list[str] = []
         self._join = cache(frozenset[str].union)
         self._contains_text = cache(_has_text)
-        self._caption = cache(_text_of_figure)
+        self._caption = cache(lambda figure: figure.text().casefold())
 
     def write(self) -> str:
         """Return the whole page."""
@@ -605,7 +605,3 @@ def _has_text(element: Element) -> bool:
             elif child and not child.isspace():
                 return True
     return False
-
-
-def _text_of_figure(figure: Element) -> str:
-    return figure.text().casefold()
