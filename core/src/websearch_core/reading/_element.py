@@ -34,11 +34,12 @@ class Element:
 
     def elements(self) -> Iterator[Element]:
         """Yield this element and all inside it, in the order of the page."""
-        waiting = [self]
+        waiting: list[Element | str] = [self]
         while waiting:
-            element = waiting.pop()
-            yield element
-            waiting += [child for child in reversed(element.children) if isinstance(child, Element)]
+            node = waiting.pop()
+            if isinstance(node, Element):
+                yield node
+                waiting += reversed(node.children)
 
     def text(self) -> str:
         """Return the plain text, with each block on its own line."""

@@ -24,6 +24,7 @@ from websearch_core.reading._html.select import (
     _find_alike_rows,
     _keep_code,
     _leniency,
+    _looks,
     _threshold,
     select_content,
 )
@@ -405,7 +406,7 @@ def test_code_is_kept_between_kept_blocks_and_where_it_is_announced(html: str, k
 def test_rows_of_a_long_table_are_judged_by_those_of_their_form():
     rows = "<tr><td>a<td class=x>b" * 120 + "<tr><td>c" + "<tr><td><p>d<p>e" * 3
     outline = find_blocks(parse(f"<p>Kelp</p><table>{rows}</table>".encode()).body)
-    like = _find_alike_rows(outline)
+    like = _find_alike_rows(outline, _looks(outline))
 
     judged = [block for block, other in enumerate(like) if block == other]
     assert judged == [*range(101), *range(241, 248)]
@@ -416,4 +417,4 @@ def test_rows_of_a_long_table_are_judged_by_those_of_their_form():
 def test_a_short_table_is_judged_whole():
     outline = find_blocks(parse(b"<table>" + b"<tr><td>a<td>b" * 50 + b"</table>").body)
 
-    assert _find_alike_rows(outline) == [*range(100)]
+    assert _find_alike_rows(outline, _looks(outline)) == [*range(100)]

@@ -219,7 +219,7 @@ class _Walk:
             following, number = node.next, node.tag_id
             if number == _TEXT:
                 idle = block < 0 and not inside & _IN_CODE  # then white space means nothing, and need not be read
-                text = None if idle and node.is_empty_text_node else node.text_content
+                text = None if idle and node.is_empty_text_node else node.text_lexbor()
                 if not text or inside >= _MUTED or (idle and text.isspace()):
                     node = following
                     continue

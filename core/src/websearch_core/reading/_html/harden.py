@@ -21,7 +21,7 @@ Where end tags are missing, the depth of nesting is a guess. The bound on memory
 from __future__ import annotations
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -94,7 +94,7 @@ _ONE_ATTRIBUTE = re.compile(rb"""[^ \t\n\f\r/>"'<=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^
 _TAG_END = rb"[ \t\n\f\r]*+>"
 _STYLE = re.compile(rb"<(/?+)(%s)%s(>[^<]*+</\2%s)?+" % (_one_of(_STYLES | {b"a"}), _ATTRIBUTES, _TAG_END))
 _NAME = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+)")
-_NAME_OR_BARE = re.compile(rb"<(/[a-z][^ \t\n\f\r/>]*+|[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if it follows at once
+_NAME_OR_BARE = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if it follows at once
 
 # The start of a style, and everything up to its end if no end tag in it can close anything outside: then nothing is
 # copied. It may contain text, void elements, and simple elements that are not special and do not begin the style again.
@@ -130,10 +130,10 @@ def _is_harmless(source: bytes, most: int) -> bool:
         ends = source.count(b"</") - source.count(b"</p") - source.count(b"</br")  # that make no element, or fewer
         if tags - ends > most // (_ELEMENT + _TEXT):
             return False
-        names = _NAME_OR_BARE.findall(source)
-        if tags > _HARMLESS_TAGS and not _is_shallow(names):
+        counts = Counter(names := _NAME_OR_BARE.findall(source))
+        if tags > _HARMLESS_TAGS and not _is_shallow(names, {name: name.rstrip(b">") for name in counts}):
             return False
-        room = most - _count_elements(names) - values * _ATTRIBUTE
+        room = most - _count_elements(counts) - values * _ATTRIBUTE
     styles = _Styles()
     position = 0
     while room >= 0:
@@ -148,10 +148,10 @@ def _is_harmless(source: bytes, most: int) -> bool:
     return False
 
 
-def _count_elements(names: list[bytes]) -> int:
+def _count_elements(counts: Mapping[bytes, int]) -> int:
     """Return the bytes that elements may take, counting one attribute for each element that has any."""
     size = 0
-    for written, count in Counter(names).items():
+    for written, count in counts.items():
         name = written.rstrip(b">")
         texts = 1 if name in _SINGLE else 2
         if name[:1] != b"/":
@@ -195,15 +195,16 @@ def _count(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, 
     return cost + source.count(b"<", position) * styles.size, len(source)
 
 
-def _is_shallow(names: list[bytes]) -> bool:
+def _is_shallow(names: list[bytes], bare: Mapping[bytes, bytes]) -> bool:
     """Return whether nothing is nested too deeply, even if only directly matching end tags close elements."""
+    closed = {name: own[1:] for name, own in bare.items() if own[:1] == b"/"}
     depth: list[bytes] = []
     for name in names:
-        if name[:1] == b"/":
-            if depth and depth[-1] == name[1:]:
-                del depth[-1]
-        elif (name := name.rstrip(b">")) not in _VOID:
-            depth.append(name)
+        if name in closed:
+            if depth and depth[-1] == closed[name]:
+                depth.pop()
+        elif (own := bare[name]) not in _VOID:
+            depth.append(own)
             if len(depth) > _MAX_DEPTH:
                 return False
     return True

@@ -84,14 +84,13 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
         for keep, show, element, text in zip(kept, shown, outline.block_elements, outline.block_texts, strict=True)
     ]
     entries = [
-        0 < len(text) <= _MAX_MENU_LENGTH and linked >= len(text) and not _DIGIT.search(text)
+        linked >= len(text) > 0 and len(text) <= _MAX_MENU_LENGTH and not _DIGIT.search(text)
         for linked, text in zip(outline.block_linked, outline.block_texts, strict=True)
     ]
     for is_entry, members in groupby(range(len(entries)), entries.__getitem__):
         menu = list(members)
         if is_entry and len(menu) >= _MENU:
-            for n in menu:
-                beside[n] = False
+            beside[menu[0] : menu[-1] + 1] = [False] * len(menu)
     return beside
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 import math
 import re
-from collections import Counter, defaultdict
-from itertools import accumulate, groupby, islice
+from collections import defaultdict
+from itertools import accumulate, cycle, groupby, islice
 from typing import TYPE_CHECKING
 
 from .features import BlockFeatures, count_words
@@ -48,59 +48,57 @@ def select_content(outline: TextBlocks, url: str, facts: Metadata, model: Conten
     if not outline.block_texts:
         return []
     model = model or load_model()
-    like = _find_alike_rows(outline)
+    looks = _looks(outline)
+    like = _find_alike_rows(outline, looks)
     some = outline.part([block for block, other in enumerate(like) if block == other])
     features = BlockFeatures(some, url, facts, model.words)
     judged, sizes = model.probabilities(features), features.sizes
     if len(judged) < len(like):
         of = dict(zip((block for block, other in enumerate(like) if block == other), judged, strict=True))
         judged, sizes = [of[other] for other in like], [*map(count_words, outline.block_texts)]
-    chances = _smooth(_average_alike(outline, judged))
+    chances = _smooth(_average_alike(outline, looks, judged))
     threshold = _threshold(chances, sizes)
     kept = [chance >= threshold * share for chance, share in zip(chances, _leniency(outline), strict=True)]
     kept = _keep_code(outline, _drop_machine_text(outline, kept, sizes))
     return whole_rows(outline, _drop_repeats(outline, kept))
 
 
-def _find_alike_rows(outline: TextBlocks) -> list[int]:
+def _looks(outline: TextBlocks) -> list[int]:
+    """Return for each block a number for its look: the tags and classes of it and its parent, the part of the page."""
+    names, marks, around = outline.names, outline.marks, outline.around
+    parents = [0, *outline.parents[1:]]
+    known: dict[object, int] = {}
+    return [
+        known.setdefault((names[own], marks[own], names[parents[own]], marks[parents[own]], around[own]), len(known))
+        for own in outline.block_elements
+    ]
+
+
+def _find_alike_rows(outline: TextBlocks, looks: list[int]) -> list[int]:
     """Return for each block itself, or the one that the model judges for it: long tables repeat their rows.
 
     A block of a row stands for those in its place in later rows of the same cells.
     """
-    names, marks, parents, elements = outline.names, outline.marks, outline.parents, outline.block_elements
-    like = [*range(len(elements))]
+    names, parents = outline.names, outline.parents
+    like = [*range(len(looks))]
     if names.count("tr") <= _JUDGED_ROWS:
         return like
-    known: dict[object, list[int]] = {}  # by form: where the rows that are judged begin
-    seen: Counter[object] = Counter()
-    for row, blocks in groupby(like.copy(), lambda block: parents[elements[block]]):
-        if row < 0 or names[row] != "tr":
-            continue
-        first, *_ = cells = [*blocks]
-        form = parents[row], marks[row], *((names[elements[block]], marks[elements[block]]) for block in cells)
-        begins = known.setdefault(form, [])
-        if len(begins) < _JUDGED_ROWS:
-            begins.append(first)
-        else:
-            other = begins[seen[form] % _JUDGED_ROWS]
-            like[first : first + len(cells)] = range(other, other + len(cells))
-        seen[form] += 1
+    alike: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)  # by table and looks: where such rows begin
+    for row, blocks in groupby(like.copy(), [parents[element] for element in outline.block_elements].__getitem__):
+        if row >= 0 and names[row] == "tr":
+            first, *_ = cells = [*blocks]
+            alike[parents[row], *looks[first : first + len(cells)]].append(first)
+    for (_, *form), begins in alike.items():
+        for first, other in zip(begins[_JUDGED_ROWS:], cycle(begins[:_JUDGED_ROWS]), strict=False):
+            like[first : first + len(form)] = range(other, other + len(form))
     return like
 
 
-def _average_alike(outline: TextBlocks, chances: list[float]) -> list[float]:
-    """Move each block towards the blocks that look like it: same tags and classes, same part of the page."""
-    names, marks, around = outline.names, outline.marks, outline.around
-    parents = [max(outline.parents[element], 0) for element in outline.block_elements]
-    known: dict[object, int] = {}
-    looks = [
-        known.setdefault((names[element], marks[element], names[parent], marks[parent], around[element]), len(known))
-        for element, parent in zip(outline.block_elements, parents, strict=True)
-    ]
-    expected, letters = [0.0] * len(known), [0] * len(known)
+def _average_alike(outline: TextBlocks, looks: list[int], chances: list[float]) -> list[float]:
+    """Move each block towards the blocks that look like it."""
+    expected, letters = [0.0] * len(looks), [0] * len(looks)
     for look, chance, text in zip(looks, chances, outline.block_texts, strict=True):
-        length = len(text) + 1
-        expected[look] += chance * length
+        expected[look] += chance * (length := len(text) + 1)
         letters[look] += length
     return [
         (1 - _ALIKE) * chance + _ALIKE * expected[look] / letters[look]
@@ -134,7 +132,7 @@ def _drop_machine_text(outline: TextBlocks, kept: list[bool], words: list[int]) 
     legible = [
         keep
         and not (
-            len(text) >= max(_LONG, _MAX_WORD_LENGTH * count)
+            _LONG <= len(text) >= _MAX_WORD_LENGTH * count
             and text.isascii()
             and 2 * linked < len(text)
             and outline.names[element] not in _VERBATIM
@@ -185,15 +183,17 @@ def _threshold(chances: list[float], words: list[int]) -> float:
     The errors of the model are not independent: if it overrates one block of a page, it overrates others too. So the
     threshold maximizes the mean of two expected F-scores, one with all odds lower and one with all odds higher.
     """
-    order = sorted(range(len(chances)), key=chances.__getitem__, reverse=True)
-    blocks = [(chances[block], words[block]) for block in order]
+    alike: defaultdict[float, int] = defaultdict(int)  # words of the same chance, like those of rows, stay together
+    for chance, count in zip(chances, words, strict=True):
+        alike[chance] += count
+    blocks = sorted(alike.items(), reverse=True)
     kept = [*accumulate(count for _, count in blocks)]
     quality = [0.0] * len(blocks)
     for odds in _ODDS_ERRORS:
         content = [*accumulate([odds * chance * count / (1 - chance + odds * chance) for chance, count in blocks])]
         total = _RECALL * content[-1]
         quality = [score + found / (size + total) for score, found, size in zip(quality, content, kept, strict=True)]
-    return chances[order[quality.index(max(quality))]]
+    return blocks[quality.index(max(quality))][0]
 
 
 def drop_strays(outline: TextBlocks, kept: list[bool], title: str, *, is_article: bool) -> tuple[list[bool], list[str]]:
@@ -202,11 +202,10 @@ def drop_strays(outline: TextBlocks, kept: list[bool], title: str, *, is_article
     Of the *kept* blocks, the others stay.
     """
     first = next((n for n, keep in enumerate(kept) if keep and outline.names[outline.block_elements[n]] == "h1"), 0)
-    variants = _find_variants(outline) if first else [0] * len(outline.names)
-    kept = [
-        keep and not (n < first and variants[element])
-        for n, (keep, element) in enumerate(zip(kept, outline.block_elements, strict=True))
-    ]
+    if first:
+        variants = _find_variants(outline)
+        elements = outline.block_elements[:first]
+        kept = [keep and not variants[one] for keep, one in zip(kept, elements, strict=False)] + kept[first:]
     begins, headline = _find_second(outline, kept, title) if is_article else (0, "")
     if not begins:
         return kept, []

@@ -46,11 +46,11 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
         stays = [stay and not outline.is_linked(element) for stay, element in zip(stays, run_elements, strict=False)]
     alive = bytearray(len(names))  # 1 for elements that contain kept text
     alive[0] = 1
-    for element in compress(run_elements, stays):
-        alive[element] = 1
-    for element in range(len(names) - 1, 0, -1):
-        if alive[element]:
-            alive[parents[element]] = 1
+    for within in compress(run_elements, stays):
+        element = within
+        while not alive[element]:
+            alive[element] = 1
+            element = parents[element]
     stays.append(kept is None or all(kept))  # for what follows the last run, and, as index -1, what precedes the first
 
     body = Element("body", {}, None)
@@ -102,9 +102,7 @@ def _leave_number(holder: Element | None, value: str | None) -> None:
 def _name_headings(elements: Iterable[Element]) -> None:
     """Make headings of those *elements* that only their role says to be headings."""
     for element in elements:
-        if "role" not in element.attributes:  # like most
-            continue
-        if element.name in _NEUTRAL and element.get("role") == "heading" and _is_line(element):
+        if element.attributes.get("role") == "heading" and element.name in _NEUTRAL and _is_line(element):
             level = element.get("aria-level")
             element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"  # the level that browsers assume
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
+from itertools import compress, count
 
 from .._element import HEADINGS, Element
 from .lines import CELL, DOWN, ROW
@@ -30,13 +30,13 @@ def is_data(table: Element) -> bool:
     if max(map(len, cells)) < 2 and not _is_column(cells):
         return False
     headed = any(cell.name == "th" for row in cells for cell in row)
-    for element in table.elements():
-        if element is table:
-            continue
-        if element.name in _NEVER_IN_A_CELL or (not headed and element.name in _RARELY_IN_A_CELL):
-            return False
-        if element.name == "pre" and "\n" in element.text():
-            return False
+    never = _NEVER_IN_A_CELL if headed else _NEVER_IN_A_CELL | _RARELY_IN_A_CELL
+    inside = table.children.copy()
+    for node in inside:  # grows during the loop
+        if isinstance(node, Element):
+            if node.name in never or (node.name == "pre" and "\n" in node.text()):
+                return False
+            inside += node.children
     return headed or all(len(cell.text()) <= _MAX_CELL_LENGTH for row in cells for cell in row)
 
 
@@ -76,6 +76,9 @@ def table(element: Element, text: str) -> str:
         if CELL not in written:
             others += [written.strip()] if written.strip() else []
             continue
+        if not taken and DOWN not in written:  # as in most tables
+            rows.append([each.strip() for each in written.split(CELL)[:-1]])
+            continue
         cells: list[str] = []
         reaching: dict[int, int] = {}
         for each in written.split(CELL)[:-1]:
@@ -86,9 +89,7 @@ def table(element: Element, text: str) -> str:
             if down and len(cells) < _MAX_COLUMNS:
                 reaching[len(cells)] = int(rows_down) - 1
             cells.append(content.strip())
-        for column in [column for column in taken if column >= len(cells)]:
-            taken[column] -= 1
-        taken = {column: left for column, left in taken.items() if left > 0} | reaching
+        taken = {column: left for column, was in taken.items() if (left := was - (column >= len(cells))) > 0} | reaching
         rows.append(cells)
     return "\n".join([*others, *([""] if others else []), *_lay_out(element, rows)])
 
@@ -105,19 +106,20 @@ def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
 
     The first row gets as many cells as the widest one, since viewers do not show cells beyond it.
     """
-    used = sorted({n for row in rows for n, cell in enumerate(row) if cell})
-    grid = [[row[n] for n in used[: bisect_left(used, len(row))]] for row in rows if any(row)]
+    filled = set[int]().union(*(compress(count(), row) for row in rows))
+    used = [column in filled for column in range(max(filled, default=-1) + 1)]
+    grid = [[*compress(row, used)] for row in rows if any(row)]
     if not grid:
         return []
-    header = grid[0] + [""] * (len(used) - len(grid[0]))
-    if len(used) > _WIDE and len(grid) > 1 and _has_header(element):
+    header = grid[0] + [""] * (len(filled) - len(grid[0]))
+    if len(header) > _WIDE and len(grid) > 1 and _has_header(element):
         return [_record(header, row) for row in grid[1:]]
-    return [_line(header), _rule(len(used)), *map(_line, grid[1:])]
+    return [_line(header), _rule(len(header)), *map(_line, grid[1:])]
 
 
 def _line(row: Sequence[str]) -> str:
     """Write a row between pipes; pipes in its cells are already escaped."""
-    return "".join(f"| {cell} " if cell else "| " for cell in row) + "|"
+    return "".join([f"| {cell} " if cell else "| " for cell in row]) + "|"
 
 
 def _rule(columns: int) -> str:

@@ -129,8 +129,9 @@ class _Converter(MarkdownConverter):
         self.titles = 0
         self.picture_link: Element | None = None  # the latest link with only a picture inside
         self.code: list[str] = []
+        self._join = cache(frozenset[str].union)
         self._contains_text = cache(_has_text)
-        self._caption = cache(_text_of_figure)
+        self._caption = cache(lambda figure: figure.text().casefold())
 
     def write(self) -> str:
         """Return the whole page."""
@@ -187,7 +188,7 @@ class _Converter(MarkdownConverter):
             return name, [code_text(element)], _NO_FORMAT
         if (name in _TABLE_PARTS and "table" not in around) or (name == "table" and not is_data(element)):
             return "div", [] if is_gutter(element) else element.children, around
-        return name, element.children, around | _AROUND[name]
+        return name, element.children, self._join(around, _AROUND[name])
 
     def _insert_code(self, place: re.Match[str]) -> str:
         """Return a code block to put in its place, indented like the text around it."""
@@ -604,7 +605,3 @@ def _has_text(element: Element) -> bool:
             elif child and not child.isspace():
                 return True
     return False
-
-
-def _text_of_figure(figure: Element) -> str:
-    return figure.text().casefold()
