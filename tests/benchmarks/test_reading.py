@@ -285,6 +285,12 @@ def test_pages_of_a_site_are_known_by_their_address(benchmark_path: None, url: s
     assert import_module("training.corpus").find_site(source, url) == site
 
 
+def test_models_of_folds_depend_on_files_that_exist(benchmark_path: None) -> None:
+    pytest.importorskip("lightgbm")
+    train = import_module("training.train")
+    assert all(source.is_file() for source in train._find_sources())
+
+
 def test_metadata_of_news_is_judged_by_words_names_and_days(metrics: ModuleType, page: Any) -> None:
     news = import_module("benchmarks.reading.news")
     truth = page(
