@@ -180,10 +180,10 @@ def compute_features(page: Sample, words: Mapping[str, float]) -> tuple[list[Fea
     levels = some.levels
     columns: dict[Feature, NDArray[np.float64]] = {}
     for trait, column in some.elements():
-        values = np.array(column, np.float64)
+        values = np.array([*column], np.float64)
         columns |= {Feature("element", trait, level): values[levels[level]] for level in range(LEVELS)}
     for trait, column in some.blocks():
-        values = np.array(column, np.float64)
+        values = np.array([*column], np.float64)
         for where in (0, *_NEIGHBOURS.get(trait, ())):
             columns[Feature("block", trait, where)] = _shift(values, where)
     for trait, value in some.page.items():
