@@ -54,10 +54,7 @@ _HERE = Path(__file__).resolve().parent
 _READER = _HERE.parent / "core/src/websearch_core/reading/_html"
 _STORED = _HERE.parent / "build/reading"
 # The modules of the reader that the features of a block depend on.
-_SOURCES = (
-    "blocks byline dateline features formula harden headlines hidden jsonld metadata model normalize parse templates"
-    " titles"
-).split()
+_SOURCES = "blocks byline features formula harden hidden jsonld metadata model normalize parse phrases titles".split()
 MODEL = _READER / "model.json"
 
 _FOLDS = 3  # of `unseen`
@@ -183,10 +180,10 @@ def compute_features(page: Sample, words: Mapping[str, float]) -> tuple[list[Fea
     levels = some.levels
     columns: dict[Feature, NDArray[np.float64]] = {}
     for trait, column in some.elements():
-        values = np.array(column, np.float64)
+        values = np.array([*column], np.float64)
         columns |= {Feature("element", trait, level): values[levels[level]] for level in range(LEVELS)}
     for trait, column in some.blocks():
-        values = np.array(column, np.float64)
+        values = np.array([*column], np.float64)
         for where in (0, *_NEIGHBOURS.get(trait, ())):
             columns[Feature("block", trait, where)] = _shift(values, where)
     for trait, value in some.page.items():
@@ -311,12 +308,17 @@ def unseen(data: bytes, url: str, content_type: str | None) -> str:
         return reader.read_html(data, url, content_type).content
 
 
+def _find_sources() -> list[Path]:
+    """Return the files that the models depend on: code, and the phrases and names that it looks for."""
+    data = [path for path in _READER.rglob("*.json") if path != MODEL]
+    code = [*_HERE.glob("*.py"), *_READER.glob("css/*.py"), *(_READER / f"{name}.py" for name in _SOURCES)]
+    return sorted([*code, *data])
+
+
 @cache
 def _stored_folds() -> list[ContentModel]:
     """Return the models of the folds. Training takes minutes, so they are stored until the code changes."""
-    own = [*sorted(_HERE.glob("*.py")), *sorted(_READER.glob("css/*.py"))]
-    sources = [*own, *(_READER / f"{name}.py" for name in _SOURCES)]
-    code = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    code = hashlib.sha256(b"".join(source.read_bytes() for source in _find_sources())).hexdigest()
     path = _STORED / f"folds-{code[:16]}.json"
     if not path.exists():
         samples = _load_samples(find_folders(ROOT))

@@ -285,6 +285,21 @@ def test_pages_of_a_site_are_known_by_their_address(benchmark_path: None, url: s
     assert import_module("training.corpus").find_site(source, url) == site
 
 
+def test_models_of_folds_depend_on_files_that_exist(benchmark_path: None) -> None:
+    pytest.importorskip("lightgbm")
+    train = import_module("training.train")
+    assert all(source.is_file() for source in train._find_sources())
+
+
+def test_the_features_that_trees_are_trained_on_are_those_of_the_reader(benchmark_path: None, page: Any) -> None:
+    pytest.importorskip("lightgbm")
+    train = import_module("training.train")
+    sample = train.make_sample(page("x", "article", URL, b"<main><p>Tea is hot.</p></main><p>Us", text="Tea is hot."))
+    names, values = train.compute_features(sample, {"<p>": 1.5})
+    assert sample.labels == [1.0, 0.0]
+    assert [value > 0 for value in values[:, names.index(("block", "in main", 0))]] == [True, False]
+
+
 def test_metadata_of_news_is_judged_by_words_names_and_days(metrics: ModuleType, page: Any) -> None:
     news = import_module("benchmarks.reading.news")
     truth = page(
