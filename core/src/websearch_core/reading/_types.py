@@ -178,8 +178,10 @@ def is_text(media_type: str) -> bool:
 
 def needs_own_process(media_type: str, url: str) -> bool:
     """Return whether nothing but the end of its process bounds the reader of a document, by any of its types."""
+    if media_type in HTML:
+        return False
     fitting = [find_type(media_type, url), *(one for one in TYPES if one.has(media_type))]
-    return media_type not in HTML and any(one is not None and not one.is_bounded for one in fitting)
+    return any(one is not None and not one.is_bounded for one in fitting)
 
 
 def path_of(url: str) -> str:

@@ -41,7 +41,7 @@ _MARKER = re.compile(r"\A[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 _UNSURE = re.compile(r"[\\<>|\[\]$_~]|https?:")  # what a browser may show otherwise than our Markdown has it
 _MIN_LENGTH = 12  # characters of a sentence that is worth going to
 _TEXT_TYPES = ("", "text/html", "application/xhtml+xml", "text/plain", "text/markdown")
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.*)$", re.MULTILINE)
+_HEADING = re.compile(r"#(?<![^\n]#)(#{0,5})[ \t]+(.*)")  # begins with its sign: looked for much faster than a line
 _MAX_HEADINGS = 300
 _MAX_PARTS = 30
 _LEVELS = 6
@@ -263,7 +263,7 @@ def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[Section]:
     """Return the sections of *text*: at most *most*, so maybe without the lower levels."""
     fences = find_fences(text)
     found = [
-        (len(heading[1]), heading.start(), title)
+        (len(heading[1]) + 1, heading.start(), title)
         for heading in _HEADING.finditer(text)
         if span_at(fences, heading.start()) is None and (title := plain_title(heading[2]))
     ]

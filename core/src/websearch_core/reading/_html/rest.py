@@ -39,8 +39,10 @@ def write_rest(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool],
         return ""
     if not linked:
         shown = [show and not length for show, length in zip(shown, outline.block_linked, strict=True)]
-    passages: dict[str, None] = {}
     blocks = _find_beside(outline, kept, shown)
+    if not any(blocks):
+        return ""  # names alone say nothing
+    passages: dict[str, None] = {}
     groups = _group(outline)
     # A footer does not belong to the section before it: its top headings become second-level, whatever the page says.
     headings = (e for e in outline.block_elements if outline.names[e] in _LEVELS and _is_in_footer(outline, e))
