@@ -16,8 +16,6 @@ from websearch_core import Timeout
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "measured"
-# Pages that name a commit which never came into the history. Whoever measures one again takes its name away here.
-LOST = {"adapters", "facts", "mcp", "migration"}
 # Names of faults in docs/measured/benchmarks.md, and the path at which the server has them.
 FAULTS = {
     "401, the key is wrong": "401",
@@ -76,7 +74,7 @@ def test_the_commits_that_a_page_measured_are_in_the_history(page):
     named = re.findall(r"\bcommit `([0-9a-f]{7,40})`", page.read_text("utf-8"))
     missing = [commit for commit in named if git("merge-base", "--is-ancestor", commit, "HEAD").returncode != 0]
 
-    assert bool(missing) == (page.stem in LOST), "measure it again, from a commit that stays, or take it off the list"
+    assert not missing, "measure it again, from a commit that stays"
 
 
 def test_a_page_that_is_stored_again_names_the_later_commit(tmp_path):
