@@ -148,7 +148,7 @@ class Ddgs:
     def _search(self, kind: str, words: str, options: dict[str, Any]) -> list[dict[str, Any]]:
         """Call the library, off the event loop. It raises an exception for nothing found, too.
 
-        No error of ours keeps that of the library: its messages may contain the password of the proxy.
+        Our errors do not keep those of the library: its messages may contain the password of the proxy.
         """
         try:
             from ddgs import DDGS  # pyright: ignore[reportAttributeAccessIssue, reportMissingImports] - not installed

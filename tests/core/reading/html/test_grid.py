@@ -166,7 +166,7 @@ def test_anything_else_is_no_amount(text):
     ("text", "amounts"),
     [
         ("1 299,00 € 1 449,00 €", ["1 299,00 €", "1 449,00 €"]),
-        ("in 2024 199 kr", ["199 kr"]),  # a year is no part of a number
+        ("in 2024 199 kr", ["199 kr"]),  # a year does not belong to the number after it
         ("Watch 2 $149 now", ["$149"]),
         ("299 €217,37 €", ["299 €", "217,37 €"]),
         ("MSRP $120.00. 10% off", ["$120.00"]),

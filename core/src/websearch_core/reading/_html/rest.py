@@ -41,7 +41,7 @@ def write_rest(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool],
         shown = [show and not length for show, length in zip(shown, outline.block_linked, strict=True)]
     blocks = _find_beside(outline, kept, shown)
     if not any(blocks):
-        return ""  # names alone say nothing
+        return ""  # the names around a text are not worth showing without it
     passages: dict[str, None] = {}
     groups = _group(outline)
     # A footer does not belong to the section before it: its top headings become second-level, whatever the page says.
