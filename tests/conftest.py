@@ -15,7 +15,7 @@ import sysconfig
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import pytest_socket
@@ -28,6 +28,7 @@ from websearch_core.providers import known, provider_class
 
 TESTS = Path(__file__).parent
 LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
+COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}  # folders
 
 # The same examples every time, however slow the machine, so that every run has the same outcome. `make fuzz` draws new
 # ones.
@@ -49,8 +50,27 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the folders whose files take long: at the end, one worker would be left with such a file."""
+    """
+    Begin with the folders whose files take long: at the end, one worker would be left with such a file.
+
+    Tracing for coverage more than doubles the time of a test. Those that repeat what others do once go without it.
+    """
     items.sort(key=lambda item: not LONG.intersection(item.path.relative_to(TESTS).parts))
+    for item in items:
+        if item.path.relative_to(TESTS).parts[0] not in COVERING:
+            item.add_marker("no_cover")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each worker files, and one of them all that start a browser: several browsers at once starve each other."""
+    from xdist.scheduler import LoadFileScheduling  # not in every environment of the Makefile
+
+    class OneBrowser(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "tests/browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+
+    return OneBrowser(config, log) if config.option.dist == "loadfile" else None
 
 
 @pytest.hookimpl(trylast=True)

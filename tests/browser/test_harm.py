@@ -10,7 +10,7 @@ import pytest
 from tests.browser.hostile.attacks import HARM
 from websearch_core._browser.host import find_descendants, host, is_renderer, resident
 from websearch_core._runtime.deadline import time_limit
-from websearch_core.errors import BadResponse, TooLarge, WebSearchError
+from websearch_core.errors import BadResponse, TimedOut, TooLarge, WebSearchError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 
@@ -54,8 +54,11 @@ def test_a_harmful_page_ends_and_the_next_one_is_read(suffer, render, site, harm
     names = [*READ, *REFUSED, *EITHER]
     assert set(names) < set(HARM)  # `make bench-browser` suffers all of them
 
-    with ThreadPoolExecutor(4) as threads:
-        outcomes = dict(zip(names, threads.map(suffer, names), strict=True))
+    outcomes, left = {}, names
+    for at_once in (4, 1):  # beside others, some take too long on a busy machine
+        with ThreadPoolExecutor(at_once) as threads:
+            outcomes |= zip(left, threads.map(suffer, left), strict=True)
+        left = [name for name in READ if isinstance(outcomes[name], TimedOut)]
 
     assert "visible text" in render(f"{site.origin}/ok", launch=harmed).content.decode()
     for name in READ:

@@ -64,7 +64,7 @@ def find(provider: str, scenario: str) -> Tape:
 
 def load(path: Path) -> Tape:
     """Return what the cassette at *path* says."""
-    tape: Tape = yaml.safe_load(path.read_text("utf-8"))
+    tape: Tape = yaml.load(path.read_text("utf-8"), yaml.CSafeLoader)
     return tape
 
 

@@ -340,6 +340,7 @@ async def test_a_hostile_url_is_refused_through_the_server_too(host):
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine")
+@pytest.mark.no_cover
 async def test_no_url_of_the_corpus_leads_a_client_where_the_guard_forbids(monkeypatch):
     httpcore = pytest.importorskip("httpcore")
     monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)

@@ -334,6 +334,7 @@ def spend(text, answer=ANSWER):
         "[... a ...]\n", '"kelp ', "。", "May 1998 ", "4.2 million ", "\u0301",
     ],
 )  # fmt: skip
+@pytest.mark.no_cover
 def test_a_source_costs_at_most_three_times_an_honest_one(unit):
     length = 12_000
     ratios = []

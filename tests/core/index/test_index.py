@@ -188,6 +188,7 @@ def test_no_text_and_no_query_break_a_snippet(text, query):
 
 
 @pytest.mark.parametrize("hostile", ["-", "[", "[](", "`", "![a](", "東", "a", "|", "é ", "# "])
+@pytest.mark.no_cover
 def test_hostile_text_is_stripped_and_cut_in_little_time(hostile):
     text = hostile * (1_000_000 // len(hostile)) + "x"
     started = time.thread_time()
@@ -640,6 +641,7 @@ def test_a_page_that_is_gone_makes_no_index(index):
 
 
 @pytest.mark.parametrize(("language", "least"), [("en", 0.94), ("ru", 0.91), ("zh", 0.94), ("th", 0.89)])
+@pytest.mark.no_cover
 def test_the_paragraph_that_answers_a_question_is_near_the_top(index, language, least):
     corpus = XQUAD / f"xquad.{language}.json"
     if not corpus.exists():

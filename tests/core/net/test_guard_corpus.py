@@ -316,6 +316,7 @@ def test_one_bad_address_among_good_ones_rules_out_all_of_them(reader):
     assert reader.wire.dialled == []
 
 
+@pytest.mark.no_cover
 def test_no_redirect_leads_where_the_url_itself_would_not(reader):
     led = []
     for label in ("block", "invalid"):
@@ -328,6 +329,7 @@ def test_no_redirect_leads_where_the_url_itself_would_not(reader):
     assert led == []
 
 
+@pytest.mark.no_cover
 def test_a_redirect_that_leads_astray_is_refused_as_unsafe(reader):
     absolute = re.compile("https?:", re.IGNORECASE)
     targets = [url for url in rows("block", "invalid") if absolute.match(url) and url.isprintable()]
@@ -353,6 +355,7 @@ def test_nothing_forbidden_is_handed_to_a_service_that_may_stand_inside_and_ever
     assert withheld == []
 
 
+@pytest.mark.no_cover
 def test_with_a_client_of_the_callers_own_pages_never_go_through_it_and_targets_pass_the_guard_first(
     library, colour, monkeypatch
 ):
@@ -498,6 +501,7 @@ def is_public(address):
 
 @pytest.mark.parametrize("colour", ["blocking"])
 @pytest.mark.parametrize("resolve", [None, "here", "proxy"])
+@pytest.mark.no_cover
 def test_no_redirect_takes_credentials_along_or_leads_where_the_url_would_not(behind, resolve):
     reader, led, followed = behind(resolve), [], 0
     for label in ("block", "allow"):

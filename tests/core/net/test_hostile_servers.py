@@ -82,6 +82,7 @@ def test_a_few_interim_answers_are_skipped(server, run):
     assert [answer.content for answer in run(server.url, server.url)] == [b"page"] * 2
 
 
+@pytest.mark.no_cover
 def test_a_body_in_a_million_parts_is_cut(server, run):
     server.answers["/"] = endless(b"1\r\nx\r\n" * 5000, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
     (answer,) = run(server.url, seconds=30, max_bytes=200_000)

@@ -63,6 +63,7 @@ def read(html: str) -> Page:
         ARTICLE.replace("fox", "f\u200box") + "\U000e0041" * 1_000_000,
     ],
 )
+@pytest.mark.no_cover
 def test_the_article_survives_hostile_markup(html: str) -> None:
     assert "quick brown fox" in read(html).content
 
@@ -80,6 +81,7 @@ def test_the_article_survives_hostile_markup(html: str) -> None:
         "<table>" + "<tr><td>a</td><td>b</td></tr>" * 80_000,
     ],
 )
+@pytest.mark.no_cover
 def test_the_beginning_of_a_page_that_is_too_large_is_read(html: str) -> None:
     page = read(html)
     assert page.truncated

@@ -153,6 +153,7 @@ def words_of(content: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.no_cover
 def test_text_in_two_columns_is_read_in_order(name):
     writer = Writer(LAYOUTS[name])
 

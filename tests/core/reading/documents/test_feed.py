@@ -193,6 +193,7 @@ ENTITIES = b"".join(b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 10) for
     ],
     ids=["laughs", "a file", "attributes", "nested", "entries", "ampersands", "tables"],
 )
+@pytest.mark.no_cover
 def test_a_hostile_feed_costs_little(data):
     begin = time.process_time()
     page = read_bytes(data, URL, "application/rss+xml", isolate=False)

@@ -303,6 +303,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_a_reason(data, why):
     ],
     ids=["a long letter", "nested paragraphs", "many attributes", "a row of half a million", "rows of gaps"],
 )
+@pytest.mark.no_cover
 def test_the_beginning_of_a_large_document_is_read(data, monkeypatch):
     monkeypatch.setattr(office, "_MAX_TAGS", 10_000)  # a tenth of the time
     begin = time.process_time()

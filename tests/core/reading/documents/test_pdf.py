@@ -475,6 +475,7 @@ def test_a_bomb_in_a_character_map_takes_little_memory():
     assert most < 40 * MIB
 
 
+@pytest.mark.no_cover
 def test_decoded_pages_are_not_kept():
     paper = pages(*[stream(KELP + b"\n% " + b"x" * 3_000_000, packed=True)] * 10)
     tracemalloc.start()
@@ -510,6 +511,7 @@ def test_an_application_that_uses_pypdf_itself_is_not_bounded():
 
 
 @pytest.mark.parametrize("text", ["k" * 200_000, "k-" * 100_000, "1." * 100_000, "k_" * 100_000])
+@pytest.mark.no_cover
 def test_a_page_without_spaces_takes_linear_time(text):
     page = read_bytes(
         pages(lines(text, text)), URL, "application/pdf"

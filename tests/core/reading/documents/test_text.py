@@ -60,6 +60,7 @@ PACKAGES = Path(sysconfig.get_path("purelib"))
     + [(PACKAGES, f"*.{name}") for name in ("toml", "yaml", "yml", "json", "js", "css", "c", "pyx", "sh")],
     ids=lambda value: value.lstrip("*.") if isinstance(value, str) else "",
 )
+@pytest.mark.no_cover
 def test_files_of_this_machine_are_read_as_they_are(folder: Path, pattern: str) -> None:
     files = list(some(folder, pattern, 40))
     if not files:

@@ -276,6 +276,7 @@ def test_senseless_parts_are_refused(choose, max_length: int, offset: int) -> No
 @pytest.mark.parametrize(
     "unit", [MANUAL, "[a](b) ", "- a\n", "# h\n", "日本語のテキスト。", "| a | b |\n", "`" * 3 + "\n"]
 )
+@pytest.mark.no_cover
 def test_the_cost_grows_no_faster_than_the_page(unit: str) -> None:
     def cost(length: int) -> float:
         page = whole(unit * (length // len(unit)))

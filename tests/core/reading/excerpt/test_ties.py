@@ -167,6 +167,7 @@ def test_the_answer_is_shown_with_its_question(asked: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["Why?\n\n", "- a\n\n  b\n\n  - c\n", "$1\n\n", "# h\n\n$1\n\n", "[a](/b)\n\n$1\n\n"])
+@pytest.mark.no_cover
 def test_a_chain_of_ties_is_cut_and_its_cost_grows_no_faster_than_the_page(unit: str) -> None:
     def cost(length: int) -> float:
         text = unit * (length // len(unit))

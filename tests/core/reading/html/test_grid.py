@@ -221,6 +221,7 @@ def test_the_cost_of_a_delivery_is_no_price():
         "$1 ",
     ],
 )
+@pytest.mark.no_cover
 def test_the_cost_grows_with_the_page(unit):
     seconds = []
     for times in (2_000, 8_000):

@@ -147,6 +147,7 @@ def test_small_pages_are_hardened_too() -> None:
         "<title/><div>",
     ],
 )
+@pytest.mark.no_cover
 def test_nesting_that_is_not_obvious_is_bounded(piece: str) -> None:
     """60,000 nested elements take the parser nine seconds, 300,000 take four minutes."""
     source = harden(piece.encode() * 60_000).source

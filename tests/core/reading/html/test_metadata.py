@@ -589,6 +589,7 @@ def test_signs_that_nobody_sees_do_not_change_the_title(head: str, body: str, ex
         linked(*[ARTICLE | {"headline": f"Kelp {n}", "url": URL} for n in range(5_000)]) + "<h1>Kelp</h1>",
     ],
 )
+@pytest.mark.no_cover
 def test_thousands_of_titles_and_bylines_take_linear_time(html: str) -> None:
     begin = time.process_time()
     read(html)

@@ -306,6 +306,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("kind", LONG)
+@pytest.mark.no_cover
 def test_a_page_of_a_megabyte_survives_whole(kind: str) -> None:
     first, unit = LONG[kind]
     count = 1_000_000 // len(unit.format(10_000))

@@ -498,6 +498,7 @@ def test_the_direct_reader_has_the_option_isolate(server, http, colour):
     assert comes_true(lambda: threading.active_count() <= before + 4)
 
 
+@pytest.mark.no_cover
 def test_a_large_page_costs_a_small_part_of_its_time_here_where_an_event_loop_may_run():
     page = b"<p>Brown algae of the <a href=/x>northern seas</a>, <b>Laminariales</b>.</p>" * 140_000
     assert 10_000_000 < len(page) < 11_000_000

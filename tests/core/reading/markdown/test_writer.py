@@ -578,6 +578,7 @@ def test_writing_needs_little_of_the_stack() -> None:
         ("<sup>", "<a href='#fn1'>1</a>"),
     ],
 )
+@pytest.mark.no_cover
 def test_writing_takes_linear_time(before: str, piece: str) -> None:
     nests = piece in {"<span class=katex>", "<ul><li>b</li>"}  # a tree so deep takes long to build
     root = tree(before + piece * (4_000 if nests else 20_000))
