@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import os
+import signal
 import socket
 import sys
 import sysconfig
@@ -41,6 +42,8 @@ settings.load_profile("same")
 
 def pytest_sessionstart() -> None:
     """When wheels are tested, all or those that are named, make sure that the packages come from them."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell runs in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # tests interrupt programs, which would ignore it too
     if named := os.environ.get("WEBSEARCH_REQUIRE_WHEELS"):
         packages = "websearch_core langchain_websearch llamaindex_websearch" if named == "all" else named
         for package in packages.split():
