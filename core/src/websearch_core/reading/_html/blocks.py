@@ -232,7 +232,8 @@ class _Walk:
             number = node.tag_id
             if number == _TEXT:
                 idle = block < 0 and not inside & _IN_CODE  # then white space means nothing, and need not be read
-                text = None if idle and node.is_empty_text_node else node.text_lexbor()
+                skip = idle and following is not None and node.is_empty_text_node  # the last in an element rarely is
+                text = None if skip else node.text_lexbor()
                 if not text or inside >= _MUTED or (idle and text.isspace()):
                     continue
                 place = here
@@ -312,14 +313,15 @@ class _Walk:
             joints.append(joint)
             joint = ""
             stream.append(~len(run_texts))
-            run_texts.append(text if len(text) <= room else text[:room])
+            length = len(text)
+            run_texts.append(text if length <= room else text[:room])
             run_elements.append(place)
             if openers.waiting:
                 openers.see(text, place, parents)
             run_blocks.append(block)
             if inside & _IN_LINK:
-                linked[block] += len(text)
-            room -= len(text)
+                linked[block] += length
+            room -= length
             if room < 0:
                 o.cut = True
                 break

@@ -76,7 +76,7 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
     """Return which blocks are neither content nor part of a menu, a button, or what belongs to no page."""
     in_menu, around = TELLING_TAGS["nav"], outline.around
     marks = {mark for mark in outline.find_marks(_FOREIGN, _HINTS) if _FOREIGN.search(_SUBJECT.sub("", mark.lower()))}
-    foreign = outline.holders(n for n, mark in enumerate(outline.marks) if mark in marks)
+    foreign = outline.holders(n for n, mark in enumerate(outline.marks if marks else ()) if mark in marks)
     beside = [
         show
         and not keep
@@ -90,8 +90,7 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
         for linked, text in zip(outline.block_linked, outline.block_texts, strict=True)
     ]
     for is_entry, members in groupby(range(len(entries)), entries.__getitem__):
-        menu = list(members)
-        if is_entry and len(menu) >= _MENU:
+        if is_entry and len(menu := list(members)) >= _MENU:
             beside[menu[0] : menu[-1] + 1] = [False] * len(menu)
     return beside
 
