@@ -21,10 +21,10 @@ AMOUNT = re.compile(
     rf"|{_NUMBER}{_GAP}{{0,2}}(?:[{_LAST}]|[{_FIRST}](?!\d)|{_UNSPACED}|(?:{_WORDS})(?![^\W_]))"
 )
 NUMBER = re.compile(_NUMBER)
-_HINT = re.compile(  # quicker than an amount: a letter in the right place is looked for before a hundred words
-    rf"\d(?:(?<!\d\d)(?:(?<=[{_SIGNS}]\d)|(?<=[{_SIGNS}]{_GAP}\d)"
+_HINT = re.compile(  # quicker than an amount: a sign or letter in the right place is looked for before a hundred words
+    rf"\d(?:(?<=[{_SIGNS}. \u00a0\u202f]\d)(?:(?<=[{_SIGNS}]\d)|(?<=[{_SIGNS}]{_GAP}\d)"
     rf"|(?<={_END_LETTER}[. \u00a0\u202f]\d)(?<=(?:{_END}).\d)|(?<={_END_LETTER}\. \d)(?<=(?:{_END})\. \d))"
-    rf"|{_GAP}?(?:[{_SIGNS}]|(?={_LETTER})(?:{_UNSPACED}|{_WORDS})))"
+    rf"|(?![\d\n.,:]){_GAP}?(?:[{_SIGNS}]|(?={_LETTER})(?:{_UNSPACED}|{_WORDS})))"
 )
 _CURRENCY = re.compile(rf"[{_SIGNS}]|(?!RMB)[A-Z]{{3}}")
 _CURRENCIES: dict[str, str] = _TABLES["signs before"] | _TABLES["signs after"] | {"RUR": "RUB"}

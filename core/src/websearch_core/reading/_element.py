@@ -10,23 +10,19 @@ BLOCKS = HEADINGS | frozenset(
     "figure footer form header hgroup hr legend li main menu nav ol p pre search section summary table tbody td "
     "tfoot th thead tr ul".split()
 )
-INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
 BLANKS = re.compile("[ \t\n\r\f\xa0]{2,}|[\t\n\r\f\xa0]")
 
 
 class Element:
     """An element of the kept content."""
 
-    __slots__ = ("attributes", "children", "depth", "indents", "name", "parent", "verbatim")
+    __slots__ = ("attributes", "children", "name", "parent")
 
     def __init__(self, name: str, attributes: Mapping[str, str | None], parent: Element | None) -> None:
         self.name = name
         self.attributes = attributes
         self.parent = parent
         self.children: list[Element | str] = []
-        self.depth: int = parent.depth + 1 if parent else 0
-        self.indents: int = (parent.indents if parent else 0) + (name in INDENTS)
-        self.verbatim: bool = name == "pre" or (parent is not None and parent.verbatim)
 
     def get(self, attribute: str) -> str:
         """Return the value of *attribute*, or an empty string."""

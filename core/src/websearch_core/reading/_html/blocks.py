@@ -32,6 +32,7 @@ _SILENT = frozenset(
 TELLING_TAGS = {name: 1 << place for place, name in enumerate("a article main nav header footer aside".split())}
 _IN_LINK, _IN_CODE = TELLING_TAGS["a"], 1 << len(TELLING_TAGS)
 _BITS = TELLING_TAGS | {"pre": _IN_CODE}
+_TELLING = frozenset({*_BITS, "dialog"})  # elements that say something even without attributes
 _ALL_BITS = (1 << len(_BITS)) - 1
 _MUTED = _ALL_BITS + 1  # times the bits of `Look`: text that is hidden, unless an element inside makes it visible again
 _PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
@@ -94,6 +95,17 @@ class TextBlocks:
     def is_linked(self, element: int) -> bool:
         """Return whether an element is a link or in one."""
         return self.around[element] & _IN_LINK > 0
+
+    def around_all(self, elements: Iterable[int]) -> bytearray:
+        """Return for each element 1 if it is the body, or is or contains one of *elements*."""
+        found = bytearray(len(self.names))
+        found[0] = 1
+        for within in elements:
+            element = within
+            while not found[element]:
+                found[element] = 1
+                element = self.parents[element]
+        return found
 
     def part(self, blocks: Sequence[int]) -> TextBlocks:
         """Return the same page with some of its blocks, in order, for what looks at elements and blocks only."""
@@ -199,9 +211,9 @@ class _Walk:
             self._walk(body.first_child, opened, _SILENT if noscript else _SILENT | {"noscript"})
         self.characters = sum(map(len, map(str.strip, self.outline.run_texts)))
 
-    def _walk(self, node: LexborNode | None, opened: frozenset[int], silent: frozenset[str]) -> None:  # noqa: PLR0915
+    def _walk(self, following: LexborNode | None, opened: frozenset[int], silent: frozenset[str]) -> None:  # noqa: PLR0915
         # One loop with local variables, for speed: it runs thousands of times for a page.
-        o, joints, openers = self.outline, self._joints, Openers(streamed=self._page.streamed)
+        o, joints, opens, openers = self.outline, self._joints, self._opens, Openers(streamed=self._page.streamed)
         names, parents, marks, around, stream, linked = o.names, o.parents, o.marks, o.around, o.stream, o.block_linked
         run_texts, run_elements, run_blocks, all_attributes = o.run_texts, o.run_elements, o.run_blocks, o.attributes
         here = part = inside = 0  # the element, the one in `_PARTS` around it, and the bits of `around` and `_MUTED`
@@ -209,19 +221,20 @@ class _Walk:
         alike = {"": _NO_ATTRIBUTES}  # by class, the attributes of elements with no other attribute
         block, joint, room = -1, "", MAX_CHARACTERS
         while True:
-            if node is None:
+            if following is None:
                 if not waiting:
                     break
                 if here == part:
                     block = -1
-                node, here, part, inside = waiting.pop()
+                following, here, part, inside = waiting.pop()
                 continue
-            following, number = node.next, node.tag_id
+            node, following = following, following.next
+            number = node.tag_id
             if number == _TEXT:
                 idle = block < 0 and not inside & _IN_CODE  # then white space means nothing, and need not be read
-                text = None if idle and node.is_empty_text_node else node.text_lexbor()
+                skip = idle and following is not None and node.is_empty_text_node  # the last in an element rarely is
+                text = None if skip else node.text_lexbor()
                 if not text or inside >= _MUTED or (idle and text.isspace()):
-                    node = following
                     continue
                 place = here
             else:
@@ -229,41 +242,36 @@ class _Walk:
                 if name in silent and not (name == "noscript" and self._has_article(node, here)):
                     if name == "template":
                         openers.pass_by(len(names), name, node.attributes)
-                    node = following
                     continue
-                attributes = node.attributes
-                mark = attributes.get("class") or ""
-                has_more = len(attributes) > (mark != "")  # than a class, the only attribute of most elements
-                muted = inside
-                if mark and may_be_unseen(mark) and self._is_unseen(node, mark, here, openers):
-                    node = following
-                    continue
-                if name == "a" and (attributes.get("href") or "")[:1] == "#" and skips(node.text_lexbor() or ""):
-                    node = following
-                    continue
-                if (has_more and not MAY_HIDE.isdisjoint(attributes)) or name == "dialog" or inside >= _MUTED:
-                    look = judge_inline_style(attributes.get("style") or "")
-                    hides = hiding(name, attributes, look)
-                    if (
-                        hides
-                        and not (self._opens and openers.open(name, attributes, look))
-                        and node.mem_id not in opened
-                    ):
-                        if (unread := node.text_lexbor()) and not unread.isspace() and hides * _MUTED & ~inside:
-                            length = sum(map(len, unread.split()))
-                            self._hidden.append(_Hidden(node, name, attributes, look, length))
-                        if hides >= WHOLE:
-                            node = following
-                            continue
-                        muted |= hides * _MUTED
-                    muted &= ~(look.resets * _MUTED)
-                if not has_more:
-                    attributes = alike.setdefault(mark, attributes)  # shared, since allocating memory takes time
+                attributes, mark, has_more, muted = node.attributes, "", False, inside
+                if attributes or name in _TELLING or inside >= _MUTED:  # else there is nothing to judge it by
+                    mark = attributes.get("class") or ""
+                    has_more = len(attributes) > (mark != "")  # than a class, the only attribute of most elements
+                    if mark and may_be_unseen(mark) and self._is_unseen(node, mark, here, openers):
+                        continue
+                    if name == "a" and (attributes.get("href") or "")[:1] == "#" and skips(node.text_lexbor() or ""):
+                        continue
+                    if (has_more and not MAY_HIDE.isdisjoint(attributes)) or name == "dialog" or inside >= _MUTED:
+                        look = judge_inline_style(attributes.get("style") or "")
+                        hides = hiding(name, attributes, look)
+                        if hides and not (opens and openers.open(name, attributes, look)) and node.mem_id not in opened:
+                            if (unread := node.text_lexbor()) and not unread.isspace() and hides * _MUTED & ~inside:
+                                length = sum(map(len, unread.split()))
+                                self._hidden.append(_Hidden(node, name, attributes, look, length))
+                            if hides >= WHOLE:
+                                continue
+                            muted |= hides * _MUTED
+                        muted &= ~(look.resets * _MUTED)
+                    if not has_more:
+                        attributes = alike.setdefault(mark, attributes)  # shared, since allocating memory takes time
+                    else:
+                        if identity := attributes.get("id"):
+                            mark = f"{mark} {identity}"
+                        if role := attributes.get("role"):
+                            mark = f"{mark} {role}"
+                    mark = mark[:_MAX_MARKS]
                 else:
-                    if identity := attributes.get("id"):
-                        mark = f"{mark} {identity}"
-                    if role := attributes.get("role"):
-                        mark = f"{mark} {role}"
+                    attributes = _NO_ATTRIBUTES
                 place = len(names)
                 if place > MAX_ELEMENTS:
                     o.cut = True
@@ -278,23 +286,21 @@ class _Walk:
                     name, attributes = "math", _DISPLAYED if tex.display else _NO_ATTRIBUTES
                 within = muted | _BITS[name] if name in _BITS else muted
                 if within >= _MUTED and (tex or node.first_child is None):
-                    node = following
                     continue
                 stream.append(place)
                 names.append(name)
                 parents.append(here)
-                marks.append(mark if len(mark) <= _MAX_MARKS else mark[:_MAX_MARKS])
+                marks.append(mark)
                 around.append(within & _ALL_BITS)
                 all_attributes.append(attributes)
                 if not tex:
                     child = node.first_child
                     if child is None:
-                        node = following
                         continue
                     if has_more and not MAY_OPEN.isdisjoint(attributes):
                         openers.pass_by(place, name, attributes)
                     waiting.append((following, here, part, inside))
-                    node, here, inside = child, place, within
+                    following, here, inside = child, place, within
                     if is_part:
                         part = place
                     continue
@@ -307,18 +313,18 @@ class _Walk:
             joints.append(joint)
             joint = ""
             stream.append(~len(run_texts))
-            run_texts.append(text if len(text) <= room else text[:room])
+            length = len(text)
+            run_texts.append(text if length <= room else text[:room])
             run_elements.append(place)
             if openers.waiting:
                 openers.see(text, place, parents)
             run_blocks.append(block)
             if inside & _IN_LINK:
-                linked[block] += len(text)
-            room -= len(text)
+                linked[block] += length
+            room -= length
             if room < 0:
                 o.cut = True
                 break
-            node = following
         o.unasked = openers.unasked
 
     def _is_unseen(self, node: LexborNode, mark: str, here: int, openers: Openers) -> bool:

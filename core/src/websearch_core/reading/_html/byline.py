@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from ..._text.dates import find_date, find_dates, parse_date
 from .phrases import PHRASES
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser, LexborNode
+    from selectolax.lexbor import LexborNode
 
 _CHANGED = re.compile(PHRASES["changed"], re.IGNORECASE)
 _PUBLISHED = re.compile(PHRASES["published"], re.IGNORECASE)
@@ -106,10 +106,10 @@ class Byline:
             self.published = self.published or date
 
 
-def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byline:
-    """Find the author and the dates of a page, of which *headline* shows the title."""
+def read_byline(headline: LexborNode | None, marked: Sequence[LexborNode]) -> Byline:
+    """Find the author and the dates of a page: in the microdata of the *marked* elements, and near its *headline*."""
     found = Byline()
-    _read_microdata(document, found)
+    _read_microdata(marked, found)
     if headline is not None and not found.complete:
         _read_lines(headline, found)
     return found
@@ -140,8 +140,8 @@ def _first_names(line: str) -> str:
     return names[0] if fit[0] else ""
 
 
-def _read_microdata(document: LexborHTMLParser, found: Byline) -> None:
-    for node in document.css("[itemprop]")[:_MAX_PROPERTIES]:
+def _read_microdata(marked: Sequence[LexborNode], found: Byline) -> None:
+    for node in marked[:_MAX_PROPERTIES]:
         kind = node.attributes.get("itemprop")
         if kind not in {"author", "creator", "datePublished", "dateCreated", "dateModified"} or _is_of_other_page(node):
             continue

@@ -128,13 +128,7 @@ class _Tree:
     """The elements that contain text, renumbered in the same order, and how much text each contains."""
 
     def __init__(self, outline: TextBlocks) -> None:
-        kept = bytearray(len(outline.names))
-        kept[0] = 1
-        for within in outline.block_elements:
-            element = within
-            while not kept[element]:
-                kept[element] = 1
-                element = outline.parents[element]
+        kept = outline.around_all(outline.block_elements)
         number = list(accumulate(kept, initial=-1))[1:]
         self.names = list(compress(outline.names, kept))
         self.marks = list(compress(outline.marks, kept))

@@ -64,8 +64,9 @@ class Elements:
 
     def __init__(self, blocks: TextBlocks) -> None:
         self.blocks = blocks
-        # The blocks with an amount of money.
-        self.priced = frozenset(n for n, text in enumerate(blocks.block_texts) if has_amount(text))
+        # The blocks with an amount of money: most pages have none, which takes one search.
+        texts = blocks.block_texts if has_amount("\n".join(blocks.block_texts)) else ()
+        self.priced = frozenset(n for n, text in enumerate(texts) if has_amount(text))
         if not self.priced:
             return
         self.begin, self.end = [0] * len(blocks.names), [0] * len(blocks.names)  # their runs of text

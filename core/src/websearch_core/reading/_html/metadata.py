@@ -70,6 +70,9 @@ _MANUAL_PLACES = re.compile(
 _FORUM_PLACES = re.compile(r"//(?:forums?|boards?|discuss(?:ions?)?)\.|/(?:forums?|threads?|discussions?)/")
 _MARKED = '[itemtype*="DiscussionForumPosting"],[itemtype*="QAPage"]'
 _MARKS = (b"DiscussionForumPosting", b"QAPage")
+# What says most about a page, and what its source has in lower case if there is such an element.
+_DATA, _NEXT = 'script[type*="ld+json"]', 'link[rel~="next"]'
+_SELECTORS = {"h1": b"<h1", _DATA: b"<script", "[itemprop]": b"itemprop", _NEXT: b"<link"}
 
 
 @dataclass(frozen=True)
@@ -98,9 +101,12 @@ class Metadata:
 def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     """Read the metadata of a parsed page."""
     meta = _contents_by_name(_metas(document))
-    nodes = document.css('h1,script[type*="ld+json"],[itemprop],link[rel~="next"]')
+    source = document.raw_html.lower()
+    some = ",".join(selector for selector, sign in _SELECTORS.items() if sign in source)
+    nodes = document.css(some) if some else []
     data = parse_jsonld(node for node in nodes if node.tag == "script")
-    marked = parse_microdata(node for node in nodes if "itemprop" in node.attributes)
+    properties = [node for node in nodes if "itemprop" in node.attributes]
+    marked = parse_microdata(properties)
     shown = [node for node in nodes if node.tag == "h1"][:MAX_HEADLINES]
 
     def metas(names: Iterable[str]) -> Iterator[str]:
@@ -128,7 +134,7 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), metas(_TAGS["published"])))
     modified = _first_date(chain(data.values(main, "dateModified"), metas(_TAGS["modified"])))
     if not (persons and published):
-        near = read_byline(document, title_element(title, shown, document))
+        near = read_byline(title_element(title, shown, document), properties)
         persons = persons or list(filter(None, [near.author]))
         if not persons and not authors and ("headline" in main or "article" in map(str.lower, metas(("og.type",)))):
             linked = _persons(line_of(node) for node in document.css('a[rel~="author"]'))

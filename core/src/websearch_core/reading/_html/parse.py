@@ -48,7 +48,7 @@ def parse_page(data: bytes, content_type: str | None = None, *, most: int) -> Le
 
 def find_base(document: LexborHTMLParser, url: str) -> str:
     """Return the URL that links are resolved against; the page's ``<base>`` counts only if it is http(s)."""
-    tag = document.css_first("base[href]")
+    tag = document.css_first("base[href]") if b"<base" in document.raw_html.lower() else None
     return absolute(tag.attributes.get("href"), url) or url if tag else url
 
 

@@ -76,7 +76,7 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
     """Return which blocks are neither content nor part of a menu, a button, or what belongs to no page."""
     in_menu, around = TELLING_TAGS["nav"], outline.around
     marks = {mark for mark in outline.find_marks(_FOREIGN, _HINTS) if _FOREIGN.search(_SUBJECT.sub("", mark.lower()))}
-    foreign = outline.holders(n for n, mark in enumerate(outline.marks) if mark in marks)
+    foreign = outline.holders(n for n, mark in enumerate(outline.marks if marks else ()) if mark in marks)
     beside = [
         show
         and not keep
@@ -90,8 +90,7 @@ def _find_beside(outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool
         for linked, text in zip(outline.block_linked, outline.block_texts, strict=True)
     ]
     for is_entry, members in groupby(range(len(entries)), entries.__getitem__):
-        menu = list(members)
-        if is_entry and len(menu) >= _MENU:
+        if is_entry and len(menu := list(members)) >= _MENU:
             beside[menu[0] : menu[-1] + 1] = [False] * len(menu)
     return beside
 
@@ -100,7 +99,7 @@ def _group(outline: TextBlocks) -> list[int]:
     """Return for each block the largest element around it that has little text."""
     sizes, parents = [0] * len(outline.names), outline.parents
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
-        sizes[element] += min(len(text), _MAX_CONTEXT) + 1
+        sizes[element] += (length if (length := len(text)) < _MAX_CONTEXT else _MAX_CONTEXT) + 1
     for element in range(len(sizes) - 1, 0, -1):
         sizes[parents[element]] += sizes[element]
     tops = [0]

@@ -156,6 +156,9 @@ def _keep_code(outline: TextBlocks, kept: list[bool]) -> list[bool]:
 
 def _drop_repeats(outline: TextBlocks, kept: list[bool]) -> list[bool]:
     """Keep a long text only where it occurs first, and next to that."""
+    long = [text for text in outline.block_texts if len(text) >= _LONG]
+    if len(set(long)) == len(long):
+        return kept
     first: dict[str, int] = {}  # the parent of the element in which each text occurs first
     once: list[bool] = []
     for text, element, keep in zip(outline.block_texts, outline.block_elements, kept, strict=True):

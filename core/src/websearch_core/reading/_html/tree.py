@@ -5,18 +5,19 @@ Its depth is bounded: each level costs the writer a copy of all the text inside.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.invisible import sub_in_chunks
-from .._element import BLANKS, BLOCKS, INDENTS, Element
+from .._element import BLANKS, BLOCKS, Element
 
 if TYPE_CHECKING:
     from .blocks import TextBlocks
 
 DEEP = 80  # levels: deeper elements without a meaning in Markdown dissolve into their parents
 MAX_DEPTH = 100  # levels: all deeper elements dissolve
+_INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
 _MAX_INDENTS = 12  # nested lists and quotations: each indents all lines inside
 
 _NEUTRAL = frozenset({"div", "p", "span"})  # elements that get their meaning from a role
@@ -39,57 +40,58 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
     An element without text (a picture, a rule, an empty cell) is kept or dropped with the nearest text: the one, before
     or after it, with which it shares the smallest element. If both are equally near, it is kept only if both are.
     """
-    names, parents = outline.names, outline.parents
+    names, parents, all_attributes = outline.names, outline.parents, outline.attributes
     run_elements = [*outline.run_elements, 0]  # both ends of the page belong to the body
     stays = [kept is None or kept[block] for block in outline.run_blocks]
     if not linked:
         stays = [stay and not outline.is_linked(element) for stay, element in zip(stays, run_elements, strict=False)]
-    alive = bytearray(len(names))  # 1 for elements that contain kept text
-    alive[0] = 1
-    for within in compress(run_elements, stays):
-        element = within
-        while not alive[element]:
-            alive[element] = 1
-            element = parents[element]
+    alive = outline.around_all(compress(run_elements, stays))  # 1 for elements that contain kept text
     stays.append(kept is None or all(kept))  # for what follows the last run, and, as index -1, what precedes the first
 
     body = Element("body", {}, None)
     built: dict[int, Element] = {0: body}  # by number; a dissolved element maps to its parent
-    flattened = False
-    run = -1  # the latest one
+    depths, indents = [0] * len(names), [0] * len(names)  # in the tree
+    verbatim: set[int] = set()  # those in which white space is not collapsed
+    may_be_headings: list[Element] = []
+    flattened, run = False, -1  # the latest run
     for number in outline.stream:
         if number < 0:
             run = ~number
             if stays[run]:
-                parent, text = built[run_elements[run]], outline.run_texts[run]
-                if not parent.verbatim and ("  " in text or not text.isprintable()):  # else only single spaces
+                text, within = outline.run_texts[run], run_elements[run]
+                if ("  " in text or not text.isprintable()) and within not in verbatim:  # else only single spaces
                     text = sub_in_chunks(BLANKS, " ", text)
-                parent.children.append(text)
+                built[within].children.append(text)
             continue
-        name = names[number]
+        name, above, attributes = names[number], parents[number], all_attributes[number]
         if not alive[number]:
             stay, other = stays[run], stays[run + 1]
             if stay is not other:
-                before = _common_ancestor(number, run_elements[run], parents)
-                after = _common_ancestor(number, run_elements[run + 1], parents)
+                before, after = (_common_ancestor(number, run_elements[near], parents) for near in (run, run + 1))
                 stay = before > after if stay else after > before
-            if not stay or (name == "input" and not _is_task(outline.attributes[number])):
+            if not stay or (name == "input" and not _is_task(attributes)):
                 if name == "li":
-                    _leave_number(built.get(parents[number]), outline.attributes[number].get("value"))
+                    _leave_number(built.get(above), attributes.get("value"))
                 continue
-            if parents[number] not in built:  # inside an input, which has children only in a formula
+            # An input has children only in a formula.
+            if above not in built or (not linked and outline.is_linked(number)):
                 continue
-            if not linked and outline.is_linked(number):
-                continue
-        parent = built[parents[number]]
-        if (parent.depth >= DEEP or parent.indents >= _MAX_INDENTS) and _dissolves(name, parent):
-            flattened = True
+        parent, depth, indent = built[above], depths[above], indents[above]
+        if (depth >= DEEP or indent >= _MAX_INDENTS) and _dissolves(name, depth, indent):
+            flattened, element = True, parent
             parent.children.append(" ")
-            built[number] = parent
         else:
-            child = built[number] = Element(name, outline.attributes[number], parent)
-            parent.children.append(child)
-    _name_headings(built.values())
+            element = Element(name, attributes, parent)
+            parent.children.append(element)
+            depth, indent = depth + 1, indent + (name in _INDENTS)
+            if attributes and name in _NEUTRAL and attributes.get("role") == "heading":
+                may_be_headings.append(element)
+        built[number], depths[number], indents[number] = element, depth, indent
+        if element.name == "pre" or above in verbatim:
+            verbatim.add(number)
+    for element in filter(_is_line, may_be_headings):
+        level = element.get("aria-level")
+        element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"  # the level that browsers assume
     return BuiltTree(body, flattened)
 
 
@@ -97,14 +99,6 @@ def _leave_number(holder: Element | None, value: str | None) -> None:
     """Leave an empty item in an ordered list for one that is dropped, so that the items after it keep their numbers."""
     if holder is not None and holder.name == "ol":
         holder.children.append(Element("li", {"value": value}, holder))
-
-
-def _name_headings(elements: Iterable[Element]) -> None:
-    """Make headings of those *elements* that only their role says to be headings."""
-    for element in elements:
-        if element.attributes.get("role") == "heading" and element.name in _NEUTRAL and _is_line(element):
-            level = element.get("aria-level")
-            element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"  # the level that browsers assume
 
 
 def _is_line(element: Element) -> bool:
@@ -138,7 +132,8 @@ def _is_task(attributes: Mapping[str, str | None]) -> bool:
     return (attributes.get("type") or "").lower() == "checkbox" and not attributes.get("name")
 
 
-def _dissolves(name: str, parent: Element) -> bool:
-    if parent.depth >= DEEP and (parent.depth >= MAX_DEPTH or name in _WRAPPERS):
+def _dissolves(name: str, depth: int, indents: int) -> bool:
+    """Return whether an element dissolves in a parent at such a *depth*, with so many *indents*."""
+    if depth >= DEEP and (depth >= MAX_DEPTH or name in _WRAPPERS):
         return True
-    return parent.indents >= _MAX_INDENTS and name in INDENTS
+    return indents >= _MAX_INDENTS and name in _INDENTS

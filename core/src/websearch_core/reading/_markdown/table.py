@@ -4,7 +4,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
-from itertools import compress, count
+from itertools import chain, compress, count
+from operator import attrgetter
 
 from .._element import HEADINGS, Element
 from .lines import CELL, DOWN, ROW
@@ -18,6 +19,8 @@ _MAX_VALUE_LENGTH = 200  # characters, in a table of one column: more is a box w
 _WIDE = 12  # columns: a wider table is unreadable as pipes
 MOST_COLUMNS = 1000
 _MAX_COLUMNS, _MAX_ROWS = 50, 200  # spanned by one cell
+_CHILDREN, _NAME = attrgetter("children"), attrgetter("name")
+_RULE = "| --- "  # below each cell of the first row of a table of pipes
 _SPAN = re.compile("[0-9]{1,4}")
 
 
@@ -26,18 +29,19 @@ def is_data(table: Element) -> bool:
     rows = list(_rows(table))
     if table.get("role") in {"presentation", "none"} or len(rows) < 2:
         return False
-    cells = [[cell for cell in row.children if isinstance(cell, Element) and cell.name in _CELLS] for row in rows]
-    if max(map(len, cells)) < 2 and not _is_column(cells):
+    if all(len(_cells(row)) < 2 for row in rows) and not _is_column([*map(_cells, rows)]):
         return False
-    headed = any(cell.name == "th" for row in cells for cell in row)
+    headed = any(cell.name == "th" for row in rows for cell in row.children if isinstance(cell, Element))
     never = _NEVER_IN_A_CELL if headed else _NEVER_IN_A_CELL | _RARELY_IN_A_CELL
-    inside = table.children.copy()
-    for node in inside:  # grows during the loop
-        if isinstance(node, Element):
-            if node.name in never or (node.name == "pre" and "\n" in node.text()):
-                return False
-            inside += node.children
-    return headed or all(len(cell.text()) <= _MAX_CELL_LENGTH for row in cells for cell in row)
+    level = [table]
+    while level:  # level by level, each in few steps
+        level = [node for node in chain.from_iterable(map(_CHILDREN, level)) if isinstance(node, Element)]
+        names = set(map(_NAME, level))
+        if not names.isdisjoint(never):
+            return False
+        if "pre" in names and any(node.name == "pre" and "\n" in node.text() for node in level):
+            return False
+    return headed or all(len(cell.text()) <= _MAX_CELL_LENGTH for row in rows for cell in _cells(row))
 
 
 def _is_column(rows: Sequence[Sequence[Element]]) -> bool:
@@ -48,27 +52,14 @@ def _is_column(rows: Sequence[Sequence[Element]]) -> bool:
     return is_headed and all(len(cell.text()) <= _MAX_VALUE_LENGTH for cell in cells)
 
 
-def cell(element: Element, text: str) -> str:
-    """Write a cell for `row`: *text* on one line, with marks for the columns and rows it spans."""
-    content = " ".join(text.split()).replace("|", "\\|")
-    if not element.attributes:  # as most
-        return content + CELL
+def spanning(element: Element, content: str) -> str:
+    """Write a cell for `table`: *content* on one line, with marks for the columns and rows it spans."""
     rows = _span(element, "rowspan", _MAX_ROWS)
     return (f"{rows}{DOWN}{content}" if rows > 1 else content) + CELL * _span(element, "colspan", _MAX_COLUMNS)
 
 
-def row(cells: str) -> str:
-    """Write a row for `table`, without text outside its cells."""
-    return cells.rpartition(CELL)[0] + CELL + ROW
-
-
-def caption(text: str) -> str:
-    """Write the caption for `table`."""
-    return " ".join(text.split()) + ROW
-
-
 def table(element: Element, text: str) -> str:
-    """Write a table below its caption, as `row` and `caption` wrote them: as pipes, or as records if it is too wide."""
+    """Write a table below its caption, as pipes or, if too wide, as records; CELL ends each cell, and ROW each row."""
     rows: list[list[str]] = []
     others: list[str] = []  # the caption
     taken: dict[int, int] = {}  # columns that earlier cells reach into, with the number of rows left
@@ -106,7 +97,8 @@ def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
 
     The first row gets as many cells as the widest one, since viewers do not show cells beyond it.
     """
-    filled = set[int]().union(*(compress(count(), row) for row in rows))
+    longest = max(rows, key=len, default=())
+    filled = {*range(len(longest))} if all(longest) else set[int]().union(*(compress(count(), row) for row in rows))
     used = [column in filled for column in range(max(filled, default=-1) + 1)]
     grid = [[*compress(row, used)] for row in rows if any(row)]
     if not grid:
@@ -114,17 +106,14 @@ def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
     header = grid[0] + [""] * (len(filled) - len(grid[0]))
     if len(header) > _WIDE and len(grid) > 1 and _has_header(element):
         return [_record(header, row) for row in grid[1:]]
-    return [_line(header), _rule(len(header)), *map(_line, grid[1:])]
+    return [_line(header), _RULE * len(header) + "|", *map(_line, grid[1:])]
 
 
 def _line(row: Sequence[str]) -> str:
     """Write a row between pipes; pipes in its cells are already escaped."""
+    if row and all(row):
+        return f"| {' | '.join(row)} |"
     return "".join([f"| {cell} " if cell else "| " for cell in row]) + "|"
-
-
-def _rule(columns: int) -> str:
-    """Return the line below the first row of a table of pipes."""
-    return "|" + " --- |" * columns
 
 
 def _record(names: Sequence[str], row: Sequence[str]) -> str:
@@ -148,7 +137,7 @@ def write_rows(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[
             cells = [cell.replace("|", "\\|") for cell in cells] + [""] * (columns - len(cells))
             out.write(f"{_line(cells)}\n")
             if written == 0:
-                out.write(f"{_rule(columns)}\n")
+                out.write(_RULE * columns + "|\n")
         elif written == 0:
             cells += [""] * (columns - len(cells))
             names = [cell or f"column {number}" for number, cell in enumerate(cells, start=1)]
@@ -161,9 +150,11 @@ def write_rows(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[
 
 def _has_header(table: Element) -> bool:
     first = next(_rows(table), None)
-    return first is not None and all(
-        cell.name == "th" for cell in first.children if isinstance(cell, Element) and cell.name in _CELLS
-    )
+    return first is not None and all(cell.name == "th" for cell in _cells(first))
+
+
+def _cells(row: Element) -> list[Element]:
+    return [cell for cell in row.children if isinstance(cell, Element) and cell.name in _CELLS]
 
 
 def _rows(table: Element) -> Iterator[Element]:

@@ -31,6 +31,7 @@ from .lines import (
     LINK,
     POINT,
     QUOTE,
+    ROW,
     SCRIPT,
     SPAN,
     STRIKE,
@@ -45,7 +46,7 @@ from .lines import (
     strip_mark,
     tidy,
 )
-from .table import caption, cell, is_data, row, table
+from .table import is_data, spanning, table
 
 _ITEM = re.compile(f"(?:{HASH}+|-|{QUOTE}|[0-9]+[.{POINT}]) ")
 _STRUCTURE = re.compile(f"[{CODE}{HASH}{QUOTE}|]|(?:-|[0-9]+[.{POINT}]) ")
@@ -73,6 +74,8 @@ _MIN_SENTENCE = 7  # words: an alternative text this long would read like one of
 _MAX_NAMESAKES = 2  # pictures: a name that more share, such as "Screenshot", does not say where their links lead
 _LISTS = frozenset({"dir", "menu", "ol", "ul"})
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
+_DOUBTFUL = _TABLE_PARTS | {"table", "pre"}  # elements that are not always written as what they are
+_UNLINKED = frozenset({LINK, CODE, CELL})  # what no link goes around
 _COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
 
 # The attributes of a markdownify converter, collected once: doing so takes as long as writing a short page.
@@ -147,15 +150,18 @@ class _Converter(MarkdownConverter):
         waiting: list[tuple[Element, str, Context, Context, Iterator[Element | str], list[str]]] = []
         element, name, around, inside = node, "div", parent_tags, parent_tags
         children, pieces = iter(node.children), list[str]()
-        direct = not self.footnotes
+        direct, join = not self.footnotes, self._join
         while True:
             for child in children:
                 if isinstance(child, str):
                     pieces.append(_escape(child, inside) if "<" in child or "*" in child else child)
                     continue
                 tag, held, within = child.name, child.children, inside
-                if tag in _AROUND:
-                    tag, held, within = self._enter(child, inside)
+                if (own := _AROUND.get(tag)) is not None:
+                    if tag in _DOUBTFUL and not ("table" in inside and tag in _TABLE_PARTS):
+                        tag, held, within = self._enter(child, inside)
+                    else:
+                        within = join(inside, own)
                 elif direct and tag in _BOXES:
                     while len(held) == 1 and isinstance(box := held[0], Element) and box.name in _WITHIN_BOXES:
                         held = box.children
@@ -182,11 +188,11 @@ class _Converter(MarkdownConverter):
                 pieces.append(text)
 
     def _enter(self, element: Element, around: Context) -> tuple[str, list[Element | str], Context]:
-        """Return the name to write an element as, the children to write, and their context."""
+        """Return the name to write code or a table as, the children to write, and their context."""
         name = element.name
         if name == "pre":
             return name, [code_text(element)], _NO_FORMAT
-        if (name in _TABLE_PARTS and "table" not in around) or (name == "table" and not is_data(element)):
+        if name in _TABLE_PARTS or not is_data(element):
             return "div", [] if is_gutter(element) else element.children, around
         return name, element.children, self._join(around, _AROUND[name])
 
@@ -201,7 +207,7 @@ class _Converter(MarkdownConverter):
 
     def convert_a(self, el: Element, text: str, parent_tags: Context) -> str:
         label = text.strip()
-        href = el.get("href")
+        href = el.attributes.get("href") or ""
         if not label:
             return " " if text else ""
         before, after = _edges(text) if len(label) < len(text) else ("", "")
@@ -212,16 +218,17 @@ class _Converter(MarkdownConverter):
             return text if len(label.split()) >= _MIN_ALT_WORDS else " "
         if ("heading" in parent_tags or href.startswith("#")) and not any(map(str.isalnum, label)):
             return " "  # the anchor of a heading, or a link to the top
-        if url is None or LINK in label or CODE in label or CELL in label or "_noformat" in parent_tags:
+        is_plain = label.isprintable()  # without any mark or end of a line
+        if url is None or "_noformat" in parent_tags or not (is_plain or _UNLINKED.isdisjoint(label)):
             return text
         if ("[" in label or "]" in label) and label.count("[") != label.count("]"):
             label = label.replace("[", "\\[").replace("]", "\\]")
-        if _has_blocks(label):
+        if not is_plain and _has_blocks(label):
             inner = tidy(label).split("\n")
             if "" in inner or any(map(_STRUCTURE.match, inner)):
                 return _link_blocks(inner, url)
             label = " ".join(inner)
-        if (len(label) - len(label.rstrip("\\"))) % 2:
+        if label[-1] == "\\" and (len(label) - len(label.rstrip("\\"))) % 2:
             label += "\\"  # else it would escape the bracket
         return f"{before}{LINK}{label}{TO}{url}{END}{after}"
 
@@ -497,13 +504,14 @@ class _Converter(MarkdownConverter):
         return f"{BREAK}: {first}\n{rest}\n\n" if rest else f"{BREAK}: {first}{BREAK}"
 
     def convert_td(self, el: Element, text: str, parent_tags: Context) -> str:
-        return cell(el, text)
+        content = " ".join(text.split()).replace("|", "\\|")
+        return spanning(el, content) if el.attributes else content + CELL  # most cells have no attributes
 
     def convert_tr(self, el: Element, text: str, parent_tags: Context) -> str:
-        return row(text)
+        return text.rpartition(CELL)[0] + CELL + ROW  # without text outside its cells
 
     def convert_caption(self, el: Element, text: str, parent_tags: Context) -> str:
-        return caption(text)
+        return " ".join(text.split()) + ROW
 
     def convert_table(self, el: Element, text: str, parent_tags: Context) -> str:
         return f"\n\n{table(el, text)}\n\n"
