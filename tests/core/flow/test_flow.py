@@ -336,6 +336,13 @@ def test_a_request_shows_no_headers_since_keys_travel_there():
     assert "SECRET" not in repr(Request(url="https://a.example", headers={"Authorization": "Bearer SECRET"}))
 
 
+def test_half_of_a_surrogate_pair_is_replaced_anywhere_in_a_json_body():
+    body = rb'{"half \ud800": ["\udfff", {"snippet": "whole \ud83d\ude00"}], "count": 3}'
+
+    expected = {"half \ufffd": ["\ufffd", {"snippet": "whole \U0001f600"}], "count": 3}
+    assert Response(status=200, content=body).json() == expected
+
+
 def test_blocking_work_is_not_waited_for_beyond_the_deadline():
     def flow() -> Flow[Any]:
         return (yield Call(released.wait, 60))

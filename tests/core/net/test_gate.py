@@ -3,6 +3,7 @@
 from __future__ import annotations
 import asyncio
 import contextlib
+import errno
 import os
 import random
 import re
@@ -179,6 +180,16 @@ async def test_what_cannot_be_reached_says_why(target, status, error):
 
     assert data.startswith(f"HTTP/1.1 {status} ".encode())
     assert type(gate.find_error(url)) is error
+
+
+async def test_a_closed_port_is_reported_with_the_reason_that_the_system_gives():
+    with socket.socket() as closed:
+        closed.bind((PUBLIC, 0))  # kept, so that nobody else listens there
+        url = f"http://shop.example:{closed.getsockname()[1]}/"
+        async with serve() as gate:
+            await say(gate, get(url))
+
+    assert f"cannot connect to shop.example: {os.strerror(errno.ECONNREFUSED)}" in str(gate.find_error(url))
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,14 @@ def test_a_named_manifest_may_have_more_at_its_top_and_its_switch_counts(monkeyp
     assert Settings.load().provider == ("duckduckgo",)
 
 
+def test_a_mistake_in_json_is_answered_with_its_line_in_any_script():
+    path = write("websearch.json", {})
+    path.write_text('{\n  "größe": 5\n}', "utf-8")
+
+    with pytest.raises(ConfigurationError, match=f"{path}, line 2: größe: not an option"):
+        Settings.load()
+
+
 def test_a_mistake_in_a_manifest_is_answered_with_its_line():
     path = write("websearch.yaml", {**MANIFEST, "config": {"serch_provider": "duckduckgo"}})
     with pytest.raises(ConfigurationError, match=f"{path}, line 8: config.serch_provider: .* mean search_provider?"):
