@@ -78,6 +78,8 @@ class Web:
         kind = self._kind(host)
         if path == "/robots.txt":
             return reply(f"User-agent: *\nDisallow: {'/' if kind == 'robots' else ''}\n", kind="text/plain")
+        if kind in _HEAVY and int(path[1:]) // HOSTS % 10:  # one page in ten, since each takes seconds
+            kind = None
         if kind == "slow":
             await asyncio.sleep(0.3)
         if kind == "hangs":
@@ -88,8 +90,6 @@ class Web:
             return reply("", f"302 Found\r\nLocation: /to{path}")
         if kind == "circles":
             return reply("", f"302 Found\r\nLocation: {path}")
-        if kind in _HEAVY and int(path[1:]) // HOSTS % 10:  # one page in ten, since each takes seconds
-            kind = None
         if kind == "endless":
             return reply("<p>" * 2_000_000)
         if kind == "binary":
