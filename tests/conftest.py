@@ -29,7 +29,7 @@ from websearch_core.providers import known, provider_class
 
 TESTS = Path(__file__).parent
 LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
-COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}  # folders
+COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}  # folders that are traced for coverage
 
 # The same examples every time, however slow the machine, so that every run has the same outcome. `make fuzz` draws new
 # ones.
@@ -41,9 +41,9 @@ settings.load_profile("same")
 
 
 def pytest_sessionstart() -> None:
-    """When wheels are tested, all or those that are named, make sure that the packages come from them."""
+    """Let tests interrupt programs. When wheels are tested, make sure that all or the named packages come from them."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell runs in the background
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # tests interrupt programs, which would ignore it too
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # programs that tests start would ignore it too
     if named := os.environ.get("WEBSEARCH_REQUIRE_WHEELS"):
         packages = "websearch_core langchain_websearch llamaindex_websearch" if named == "all" else named
         for package in packages.split():
@@ -58,9 +58,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Tracing for coverage more than doubles the time of a test. Those that repeat what others do once go without it.
     """
-    items.sort(key=lambda item: not LONG.intersection(item.path.relative_to(TESTS).parts))
+    folders = {path: path.relative_to(TESTS).parts for path in {item.path for item in items}}
+    items.sort(key=lambda item: not LONG.intersection(folders[item.path]))
     for item in items:
-        if item.path.relative_to(TESTS).parts[0] not in COVERING:
+        if folders[item.path][0] not in COVERING:
             item.add_marker("no_cover")
 
 

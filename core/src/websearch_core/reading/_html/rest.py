@@ -99,7 +99,7 @@ def _group(outline: TextBlocks) -> list[int]:
     """Return for each block the largest element around it that has little text."""
     sizes, parents = [0] * len(outline.names), outline.parents
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
-        sizes[element] += (length if (length := len(text)) < _MAX_CONTEXT else _MAX_CONTEXT) + 1
+        sizes[element] += min(len(text), _MAX_CONTEXT) + 1
     for element in range(len(sizes) - 1, 0, -1):
         sizes[parents[element]] += sizes[element]
     tops = [0]

@@ -207,7 +207,7 @@ class _Converter(MarkdownConverter):
 
     def convert_a(self, el: Element, text: str, parent_tags: Context) -> str:
         label = text.strip()
-        href = el.attributes.get("href") or ""
+        href = el.get("href")
         if not label:
             return " " if text else ""
         before, after = _edges(text) if len(label) < len(text) else ("", "")
