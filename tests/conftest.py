@@ -30,6 +30,8 @@ from websearch_core.providers import known, provider_class
 TESTS = Path(__file__).parent
 LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
 COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}  # folders that are traced for coverage
+KEYS = {name for provider in known() for names in environment(provider_class(provider)).values() for name in names}
+TRACER = pytest.StashKey[Any]()
 
 # The same examples every time, however slow the machine, so that every run has the same outcome. `make fuzz` draws new
 # ones.
@@ -65,6 +67,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("no_cover")
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Stop tracing for coverage: what pytest does around a short test would cost more with it than the test itself."""
+    if (coverage := sys.modules.get("coverage")) and (tracer := coverage.Coverage.current()):
+        tracer.stop()
+        session.config.stash[TRACER] = tracer
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Trace the test itself. pytest-cov pauses within this where a test is marked ``no_cover``."""
+    tracer = item.config.stash.get(TRACER, None)
+    if tracer is None:
+        return (yield)
+    tracer.start()
+    try:
+        return (yield)
+    finally:
+        tracer.stop()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give each worker files, and one of them all that start a browser: several browsers at once starve each other."""
@@ -96,15 +118,16 @@ def _end_processes() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _hide_what_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Hide the keys, proxies and files of the user who runs the tests: settings, cache, index and what was used today."""
-    names = {name for provider in known() for names in environment(provider_class(provider)).values() for name in names}
-    for name in [*names, *(name for name in os.environ if name.startswith("WEB_SEARCH_"))]:
+    for name in [*KEYS, *(name for name in os.environ if name.startswith("WEB_SEARCH_"))]:
         monkeypatch.delenv(name, raising=False)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
+    user = tmp_path_factory.mktemp("user")
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA"):
-        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
-    monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
+        monkeypatch.setenv(name, str(user / name))  # made by whoever writes there
+    (user / "cwd").mkdir()
+    monkeypatch.chdir(user / "cwd")
 
 
 @pytest.fixture(autouse=True)

@@ -56,9 +56,10 @@ def test_links_that_never_end_cost_no_more_than_text(unit, size):
         ("[](/a) [](/b)", True),
         ("[Home](/a) Brown algae of the northern seas", False),
         (f"[Please enable JavaScript]({'/a' * 5_000})", True),
+        (f"Please enable JavaScript. [Why?]({'/a' * 5_000})", True),
         ("a" * 200_000, False),
     ],
-    ids=["links without words", "a menu", "a long target", "a long text"],
+    ids=["links without words", "a menu", "a long target", "a long target after text", "a long text"],
 )
 def test_the_words_of_links_count_and_their_targets_do_not(text, needs):
     assert needs_scripts(text, b"<script></script>") is needs

@@ -94,6 +94,7 @@ _WORD = re.compile(r"\b[^\W_]{4,}\b")
 _FIRST = 5  # words of a text that are looked for in the page
 _MOST_TEXT = 100_000  # characters of Markdown, targets of links included: a longer page says something
 _MAX_AROUND = 600  # characters around an empty main part: navigation, a banner
+_BEGINNING = 3_000  # characters in which most pages say more than that
 _MAX_MENU = 100  # characters of links or names of pictures, or beside an empty list, which are all that a page says
 _MAX_LABELS = 40  # characters of words that do not make a sentence
 _STATES = re.compile(r"\d|[.!?\u2026\u3002\uff01\uff1f\u061f\u0964]\W{0,9}\Z")  # a figure, or the end of a sentence
@@ -173,7 +174,7 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     """
     if route and _SCRIPT.search(source[:_MOST_SOURCE]):
         return True
-    if len(text) > _MOST_TEXT:
+    if len(text) > _MOST_TEXT or _says_much(text):
         return False
     said = _LINK.sub(r"\1", text).strip()
     if not said:
@@ -205,10 +206,24 @@ def asks_for_login(text: str, source: bytes, url: str = "", asked: str = "") -> 
     """Return whether a page asks for a login and says little else, or is where another site sends those without one.
     Its *text* is Markdown, and it was *asked* for by that URL, before redirects.
     """
+    if len(text) > _MOST_TEXT or _says_much(text):
+        return False
     is_elsewhere = bool(url and asked) and find_origin(url) != find_origin(asked) and _LOGIN.match(url) is not None
-    if len(text) > _MOST_TEXT or not (is_elsewhere or _PASSWORD.search(source[:_MOST_SOURCE])):
+    if not (is_elsewhere or _PASSWORD.search(source[:_MOST_SOURCE])):
         return False
     return len(_LINK.sub(r"\1", text)) <= (_MAX_AROUND if is_elsewhere else _PLEA_LENGTH)
+
+
+def _says_much(text: str) -> bool:
+    """Return True only if *text* has more than `_MAX_AROUND` characters besides the targets of its links.
+
+    The beginning of most texts tells, which saves searching all of it, and the source of its page.
+    """
+    beginning = text[:_BEGINNING]
+    end = max(beginning.rfind(" ["), beginning.rfind("\n["))  # in no link: neither a label nor a target has these
+    if end < 0 and "[" in beginning:
+        return False
+    return len(_LINK.sub(r"\1", beginning[: end if end >= 0 else None]).strip()) > _MAX_AROUND
 
 
 def _names_pictures(said: str, source: bytes) -> bool:
