@@ -33,7 +33,7 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs test-cluster test-mcp conformance test-models test-service fuzz bounds kills coverage lint types format docs docs-site provider bench bench-reading \
+.PHONY: help install wheels demo test test-ddgs test-cluster test-mcp conformance test-models test-service fuzz test-whole kills coverage lint types format docs docs-site provider bench bench-reading \
 	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-bulk bench-mcp bench-tenants bench-facts bench-adapters bench-migration soak model record drift plugin matrix lock distributions sbom release publish
 
 help:  ## list the targets
@@ -109,8 +109,8 @@ test-service: $(VENV)/installed  ## test the service in examples/service with Fa
 fuzz: $(VENV)/installed  ## fuzz each target for a minute, or longer: make fuzz SECONDS=600
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
 
-bounds: $(VENV)/installed  ## try every repeated text in every place of every document, and every pattern of the parsers
-	WEBSEARCH_ALL_BOUNDS=1 $(BIN)/python -m pytest $(PARALLEL) tests/bounds
+test-whole: $(VENV)/installed  ## run in full what `make test` runs a part of: all sizes, combinations and pages
+	WEBSEARCH_WHOLE=1 $(BIN)/python -m pytest $(PARALLEL) $(shell grep -rl "import WHOLE" tests --include=*.py)
 
 coverage: $(VENV)/installed  ## run all tests and check that coverage is above its floors
 	@mkdir -p build

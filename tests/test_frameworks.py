@@ -30,24 +30,30 @@ def tape(request):
     return tapes.find(request.param, "search")
 
 
+@pytest.fixture
+def arguments(tape):
+    """How a tool gets the responses of the tape, at once: some services want seconds between requests."""
+    return {**player.arguments(tape), "throttle": False}
+
+
 @pytest.mark.parametrize("form", ["text", "markdown"])
-async def test_a_model_reads_the_same_text_in_both(tape, form):
+async def test_a_model_reads_the_same_text_in_both(tape, arguments, form):
     query, options, _ = player.query(tape)
     shared = {"search_options": options, "output_format": form}
     texts = set()
-    tool = WebSearchTool(**player.arguments(tape), **shared)
+    tool = WebSearchTool(**arguments, **shared)
     texts |= {unmarked(tool.invoke({"query": query})), unmarked(await tool.ainvoke({"query": query}))}
-    search, _ = WebSearchToolSpec(**player.arguments(tape), **shared).to_tool_list()
+    search, _ = WebSearchToolSpec(**arguments, **shared).to_tool_list()
     texts |= {unmarked(search.call(query=query).content), unmarked((await search.acall(query=query)).content)}
 
     assert len({re.sub(r"\n?Note: .*", "", text) for text in texts}) == 1
     assert all(result["url"] in texts.pop() for result in tape["expect"]["results"][:1])
 
 
-def test_the_documents_of_a_search_have_the_same_metadata(tape):
+def test_the_documents_of_a_search_have_the_same_metadata(tape, arguments):
     query, options, limit = player.query(tape)
-    documents = WebSearchRetriever(**player.arguments(tape), k=limit, search_options=options).invoke(query)
-    nodes = LlamaIndexRetriever(**player.arguments(tape), k=limit, search_options=options).retrieve(query)
+    documents = WebSearchRetriever(**arguments, k=limit, search_options=options).invoke(query)
+    nodes = LlamaIndexRetriever(**arguments, k=limit, search_options=options).retrieve(query)
 
     assert [document.metadata for document in documents] == [node.metadata for node in nodes]
     assert [document.page_content for document in documents] == [node.text for node in nodes]

@@ -74,7 +74,7 @@ else:
 {ours}
 
 `tests/bounds` tests that time grows no faster than length. A part of these cases is in `make test`, all are in
-`make bounds`.
+`make test-whole`.
 
 Some of the same documents, read by us (in the same process, without the one that is killed at the deadline) and by
 others, which got the same bytes; WebBaseLoader is LangChain's, with BeautifulSoup:

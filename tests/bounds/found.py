@@ -13,6 +13,7 @@ import pkgutil
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -103,34 +104,36 @@ def _patterns(value: object, path: str, module: ModuleType, depth: int) -> Itera
             yield from _patterns(each, f"{path}.{name}", module, depth + 1)
 
 
+@cache
+def _read(path: Path) -> list[tuple[ast.AST, bool]]:
+    """Return all nodes of a source, in the order of `ast.walk`, and whether each is in a function."""
+    nodes: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text("utf-8")), False)]
+    for node, inside in nodes:  # which grows
+        within = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        nodes += [(child, within) for child in ast.iter_child_nodes(node)]
+    return nodes
+
+
 def calls(module: ModuleType) -> Iterator[Call]:
     """Yield the calls of `re` in the source of *module*."""
     path = Path(module.__file__ or "")
     if path.suffix != ".py":
         return
-    text = path.read_text("utf-8")
-    tree = ast.parse(text)
+    nodes = _read(path)
     names = {"re"} | {
         alias.asname or alias.name
-        for node in ast.walk(tree)
+        for node, _ in nodes
         if isinstance(node, ast.Import)
         for alias in node.names
         if alias.name == "re"
     }
     direct = {
         alias.asname or alias.name: alias.name
-        for node in ast.walk(tree)
+        for node, _ in nodes
         if isinstance(node, ast.ImportFrom) and node.module == "re"
         for alias in node.names
     }
-    inside = {
-        id(each)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        for each in ast.walk(node)
-        if isinstance(each, ast.Call)
-    }
-    for node in ast.walk(tree):
+    for node, inside in nodes:
         if not isinstance(node, ast.Call) or not node.args:
             continue
         called = node.func
@@ -142,7 +145,7 @@ def calls(module: ModuleType) -> Iterator[Call]:
             continue
         if what in _CALLS:
             made = _evaluate(node, what, module)
-            yield Call(module.__name__, node.lineno, what, ast.unparse(node.args[0]), id(node) in inside, made)
+            yield Call(module.__name__, node.lineno, what, ast.unparse(node.args[0]), inside, made)
 
 
 def _evaluate(node: ast.Call, what: str, module: ModuleType) -> re.Pattern[Any] | None:
@@ -170,7 +173,7 @@ def methods(every: Iterable[ModuleType]) -> dict[tuple[str, str], frozenset[str]
     for module in every:
         path = Path(module.__file__ or "")
         if path.suffix == ".py":
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for node, _ in _read(path):
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
                     name = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
                     used[module.__name__ if name.startswith("_") else "", name].add(node.attr)

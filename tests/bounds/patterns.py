@@ -58,6 +58,7 @@ def screen_source(source: str) -> list[int]:
     return _screen((re.compile(source, re.MULTILINE), frozenset()))
 
 
+@cache  # many modules hold the same
 def _screen(pattern: Pattern) -> list[int]:
     suspects = []
     small = list(attacks(pattern[0], _SMALL))

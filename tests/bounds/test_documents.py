@@ -2,28 +2,26 @@
 What a hostile text costs, wherever it stands in a document: as much as an honest one of its length, or nearly.
 
 Every case runs once, in a process that is killed after 20 seconds of processor time. Only one that takes longer than a
-second is run again, at a quarter of its size and twice in new processes, so a busy machine cannot fail it. `make test`
-runs a part of the table, which is the same each time; `make bounds` runs all of it.
+second is compared with a quarter of its size, up to three times in new processes, so a busy machine cannot fail it. `make test`
+runs a part of the table, which is the same each time; `make test-whole` runs all of it.
 """
 
 from __future__ import annotations
-import os
 import zlib
-from math import inf
+from functools import partial
 
 import pytest
 
 from tests.bounds.documents import CITED, OTHERS, READ
 from tests.bounds.units import UNITS
-from tests.bounds.worker import Worker, cost
+from tests.bounds.worker import Worker, cost, find_times
+from tests.whole import WHOLE
 
 _TASK = "tests.bounds.documents:seconds"
 _LARGE, _SMALL = 80_000, 20_000  # characters
 _LONG = 1.0  # seconds of processor time
 _WORSE_THAN_LINEAR = 8  # times as long for four times as much
 _PART = 12  # one of so many cases is run by `make test`
-
-EVERYWHERE = os.environ.get("WEBSEARCH_ALL_BOUNDS") == "1"
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +32,7 @@ def worker():
 
 def units(place):
     """Return the units that are tried in a place: all of them, or a part that differs between places."""
-    return UNITS if EVERYWHERE else [u for u in UNITS if zlib.crc32(f"{place} {u}".encode()) % _PART == 0] or UNITS[:1]
+    return UNITS if WHOLE else [u for u in UNITS if zlib.crc32(f"{place} {u}".encode()) % _PART == 0] or UNITS[:1]
 
 
 def find_slow(worker, place, tried):
@@ -43,11 +41,10 @@ def find_slow(worker, place, tried):
         seconds = worker.ask(_TASK, place, unit, _LARGE)
         if seconds is not None and seconds <= _LONG:
             continue
-        long = [inf if seconds is None else seconds, *(cost(_TASK, place, unit, _LARGE) for _ in range(2))]
-        short = [cost(_TASK, place, unit, _SMALL) for _ in range(3)]
-        least = min(each / max(few, 1e-3) for each, few in zip(long, short, strict=True) if few < inf)
-        if min(long) > _LONG and least > _WORSE_THAN_LINEAR:
-            yield f"{place}: {_LARGE} characters of {unit!r} take {min(long):.1f} s, {_SMALL} take {min(short):.2f} s"
+        large, small = partial(cost, _TASK, place, unit, _LARGE), partial(cost, _TASK, place, unit, _SMALL)
+        if times := find_times(seconds, large, small, _LONG, _WORSE_THAN_LINEAR):
+            long, short = map(min, zip(*times, strict=True))
+            yield f"{place}: {_LARGE} characters of {unit!r} take {long:.1f} s, {_SMALL} take {short:.2f} s"
 
 
 @pytest.mark.parametrize("place", [*READ, *OTHERS, *CITED])

@@ -7,22 +7,21 @@ over a page, stops a whole process. All patterns are found in two ways, by readi
 
 from __future__ import annotations
 import importlib
-import os
 import re
-from math import inf
+from functools import partial
 
 import pytest
 
 from tests.bounds import found
 from tests.bounds.patterns import name_of
-from tests.bounds.worker import Worker, cost
+from tests.bounds.worker import Worker, cost, find_times
+from tests.whole import WHOLE
 
 _LARGE, _SMALL = 80_000, 20_000  # characters
 _LONG = 1.0  # seconds of processor time
 _WORSE_THAN_LINEAR = 8
 _CHEAP = 0.3  # seconds, for as much as a slow pattern gets
 
-EVERYWHERE = os.environ.get("WEBSEARCH_ALL_BOUNDS") == "1"
 
 # Patterns that are slow for long texts, by module and how they begin, and the constant that limits what they get.
 BOUNDED = {
@@ -107,12 +106,11 @@ def find_slow(worker, package, table, part=slice(None)):
                 continue
             task = "tests.bounds.patterns:seconds", package, name, number
             seconds = worker.ask(task[0], *task[1:], _LARGE)
-            long = [inf if seconds is None else seconds]
-            if long[0] > _LONG:
-                short = [cost(*task, _SMALL) for _ in range(3)]
-                long += [cost(*task, _LARGE) for _ in range(2)]
-                if min(a / max(b, 1e-3) for a, b in zip(long, short, strict=True) if b < inf) > _WORSE_THAN_LINEAR:
-                    yield f"{name} takes {min(long):.1f} s for {_LARGE} characters and {min(short):.2f} s for {_SMALL}"
+            if seconds is None or seconds > _LONG:
+                large, small = partial(cost, *task, _LARGE), partial(cost, *task, _SMALL)
+                if times := find_times(seconds, large, small, 0, _WORSE_THAN_LINEAR):
+                    long, short = map(min, zip(*times, strict=True))
+                    yield f"{name} takes {long:.1f} s for {_LARGE} characters and {short:.2f} s for {_SMALL}"
                     break
 
 
@@ -129,7 +127,7 @@ def test_every_pattern_is_linear_or_gets_a_text_of_a_named_length(worker, packag
     assert not slow, "\n".join([*slow, ADVICE])
 
 
-@pytest.mark.skipif(not EVERYWHERE, reason="versions of others change with `make lock`: `make bounds` runs it")
+@pytest.mark.skipif(not WHOLE, reason="versions of others change with `make lock`: `make test-whole` runs it")
 @pytest.mark.parametrize("package", PARSERS)
 def test_slow_patterns_of_parsers_are_known(worker, package):
     slow = list(find_slow(worker, package, THEIRS))
@@ -174,7 +172,7 @@ def test_the_table_names_what_exists(worker):
 
 @pytest.mark.parametrize("source", [r"\[([^\]]*)\]\([^)\s]*\)", r"([a-z0-9.]+)@[a-z]+", r"^\s*x", r"(a|a)*b", r"\s+$"])
 def test_a_slow_pattern_is_noticed(source):
-    with Worker(most_seconds=3) as worker:
+    with Worker(most_seconds=1) as worker:
         # Times of a busy machine may hide it once.
         assert any(worker.ask("tests.bounds.patterns:screen_source", source) != [] for _ in range(3))
 

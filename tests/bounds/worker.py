@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from math import inf
 from pathlib import Path
 from typing import Any, Self
@@ -61,6 +62,27 @@ def cost(task: str, *arguments: Any) -> float:
     with Worker() as worker:
         answer = worker.ask(task, *arguments)
         return inf if answer is None else float(answer)
+
+
+def find_times(
+    first: float | None, large: Callable[[], float], small: Callable[[], float], least: float, ratio: float
+) -> list[tuple[float, float]]:
+    """
+    Measure a task at two sizes up to three times, and return the times of all three if it is slow in each.
+
+    Return nothing as soon as one of them, with *first* as the first time of the large size, takes no more than *least*
+    seconds, or no more than *ratio* times as long as the small size.
+    """
+    times = []
+    for number in range(3):
+        long = large() if number else inf if first is None else first
+        if long <= least:
+            return []
+        short = small()
+        if short < inf and long <= ratio * max(short, 1e-3):
+            return []
+        times.append((long, short))
+    return times
 
 
 def _serve() -> None:

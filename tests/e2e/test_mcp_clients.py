@@ -83,18 +83,9 @@ async def test_an_agent_of_langchain_is_made_as_the_page_says(run_block):
     assert answer.content == "A brown alga [1]."
 
 
-async def test_tools_of_llamaindex_are_made_as_the_page_says(run_block):
+async def test_tools_of_llamaindex_are_made_as_the_page_says_and_get_texts_and_errors(run_block):
     pytest.importorskip("llama_index.tools.mcp", reason="needs mcp 2")
     search, page = (await run_block("llama_index"))["tools"]
-
-    assert "1. Kelp" in str(await search.acall(query="kelp"))
-    assert page.metadata.name == "open_page"
-
-
-async def test_llamaindexs_tools_get_texts_and_errors():
-    tools = pytest.importorskip("llama_index.tools.mcp", reason="needs mcp 2")
-    spec = tools.McpToolSpec(client=tools.BasicMCPClient(sys.executable, args=[SERVER]))
-    search, page = await spec.to_tool_list_async()
     found = await search.acall(query="kelp")
     failed = await page.acall(url="http://10.0.0.1/")
 

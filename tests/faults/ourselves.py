@@ -32,7 +32,7 @@ FAULTS = (
     Fault(
         number=63,
         name="64 threads share one `WebSearch`",
-        injected="64 threads with ten different searches each",
+        injected="64 threads with four different searches each",
         promise="each gets its own answer, over at most 100 connections",
         proven_by=(f"{_HERE}/test_programs.py::test_threads_share_connections_and_never_answers",),
     ),

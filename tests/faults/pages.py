@@ -92,8 +92,10 @@ FAULTS = (
             peers=False,
         ),
         proven_by=(
-            f"{_CORPUS}::test_no_redirect_leads_where_the_url_itself_would_not",
-            f"{_CORPUS}::test_a_redirect_that_leads_astray_is_refused_as_unsafe",
+            (
+                f"{_CORPUS}::"
+                "test_no_redirect_leads_where_the_url_itself_would_not_and_one_that_leads_astray_is_refused_as_unsafe"
+            ),
         ),
     ),
     Fault(

@@ -90,11 +90,11 @@ def make(server, **options):
     return WebSearch("tavily", api_key=KEY, base_url=server.url, **options)
 
 
-async def test_a_thousand_calls_that_are_cancelled_at_once_leave_nothing():
+async def test_hundreds_of_calls_that_are_cancelled_at_once_leave_nothing():
     with closing(Server([FOUND])) as server:
         web = make(server, timeout=60)
         assert (await web.asearch("kelp")).results
-        for number in range(1_000):
+        for number in range(300):  # three times as many as may be under way
             call = asyncio.ensure_future(web.asearch(f"kelp {number}"))
             await asyncio.sleep(0)
             if number % 3:

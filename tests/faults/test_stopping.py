@@ -27,9 +27,14 @@ def test_an_interrupted_call_ends_and_sends_nothing_more(name, tmp_path):
     assert len([path for path in stopped.paths if "/held/" in path]) <= PROGRAMS[name][1]
 
 
-@pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize(
-    "words", [["search", "kelp", "--read-top", "3"], ["read", "{site}/held/0"], ["index", "{site}/"]]
+    ("words", "sign", "status"),
+    [
+        (["search", "kelp", "--read-top", "3"], signal.SIGINT, 130),
+        (["read", "{site}/held/0"], signal.SIGTERM, 143),
+        (["index", "{site}/"], signal.SIGINT, 130),
+        (["index", "{site}/"], signal.SIGTERM, 143),
+    ],
 )
 def test_the_command_line_ends_at_ctrl_c_and_at_sigterm(words, sign, status, tmp_path):
     release = threading.Event()

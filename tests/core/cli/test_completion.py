@@ -6,8 +6,10 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 from websearch_core._cli import completion
+from websearch_core._cli.app import app
 from websearch_core.provider._ports import can
 from websearch_core.providers import known, provider_class
 
@@ -17,7 +19,7 @@ PROGRAM = [sys.executable, "-c", "import sys; sys.argv[0] = 'websearch'; from we
 def ask_bash(*words):
     """Return what bash would offer to complete the last of *words*."""
     asked = {"_WEBSEARCH_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
-    done = subprocess.run(PROGRAM, env={**os.environ, **asked}, capture_output=True, text=True, check=False)
+    done = CliRunner().invoke(app, env=asked, prog_name="websearch")
     assert done.stderr == ""
     return done.stdout.split()
 
@@ -49,11 +51,18 @@ def test_bash_is_offered(words, offered):
 
 @pytest.mark.parametrize(("shell", "script"), [("bash", "complete -o"), ("zsh", "#compdef"), ("fish", "complete ")])
 def test_each_shell_gets_a_script(shell, script):
-    asked = {**os.environ, "_WEBSEARCH_COMPLETE": f"source_{shell}"}
-    done = subprocess.run(PROGRAM, env=asked, capture_output=True, text=True, check=False)
+    done = CliRunner().invoke(app, env={"_WEBSEARCH_COMPLETE": f"source_{shell}"}, prog_name="websearch")
 
     assert script in done.stdout
     assert "_WEBSEARCH_COMPLETE" in done.stdout
+
+
+def test_the_program_answers_a_shell():
+    words = {"COMP_WORDS": "websearch search -p duck", "COMP_CWORD": "3"}
+    asked = {**os.environ, "_WEBSEARCH_COMPLETE": "complete_bash", **words}
+    done = subprocess.run(PROGRAM, env=asked, capture_output=True, text=True, check=False)
+
+    assert (done.stdout, done.stderr) == ("duckduckgo\n", "")
 
 
 def test_only_providers_that_can_do_it_are_offered():

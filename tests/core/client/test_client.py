@@ -7,11 +7,13 @@ import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import httpx
 import pytest
 
+from tests.waiting import longer_until
 from websearch_core import Http, Page, SearchQuery, WebSearch
 from websearch_core.client._enforce import enforce_page
 from websearch_core.errors import (
@@ -375,9 +377,13 @@ def test_nothing_is_read_unless_asked_for(server, tavily, shelf, call):
 
 def test_reading_the_first_results_keeps_to_the_time_of_the_call(server, http, tavily, shelf, call):
     server.answers["/missing"] = lambda connection: connection.recv(1)  # says nothing
-    started = time.monotonic()
-    response = call(tavily(timeout=5.0, retry=1), "search", "giant kelp", read_top=2)
+    responses = []
+    for seconds in longer_until(lambda: responses and responses[-1].results[0].content, 0.5):
+        started = time.monotonic()
+        with suppress(TimedOut):
+            responses.append(call(tavily(timeout=seconds, retry=1), "search", "giant kelp", read_top=2))
 
+    response = responses[-1]
     assert "half a metre" in response.results[0].content
     assert response.notes == ("the 2nd result could not be read (timed_out): only its snippet is known",)
     assert time.monotonic() - started < 15
@@ -540,9 +546,12 @@ def test_the_time_for_many_pages_is_for_all_of_them_together(server, http, tavil
     server.answers["/quick"] = http(PAGE, "200 OK", "Content-Type: text/html")
     paths = [f"/slow/{number}" for number in range(20)]
     server.answers |= dict.fromkeys(paths, lambda connection: connection.recv(1))  # says nothing
-    started = time.monotonic()
-    quick, *slow = call(tavily(retry=1), "read_many", [server.url + path for path in ("/quick", *paths)], timeout=5.0)
+    urls, pages = [server.url + path for path in ("/quick", *paths)], []
+    for seconds in longer_until(lambda: pages and isinstance(pages[0], Page), 0.5):
+        started = time.monotonic()
+        pages[:] = call(tavily(retry=1), "read_many", urls, timeout=seconds)
 
+    quick, *slow = pages
     assert quick.title == "Kelp"
     assert {type(page) for page in slow} == {TimedOut, Unavailable}  # the host was given up
     assert time.monotonic() - started < 15

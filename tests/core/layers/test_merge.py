@@ -37,26 +37,31 @@ k = st.sampled_from([0, 1, 10, 60])
 
 
 @given(answers, k, st.integers())
-def test_the_order_of_the_providers_changes_no_score(given_answers, k, seed):
-    shuffled = random.Random(seed).sample(given_answers, len(given_answers))
-    before, after = (merge_results(each, k) for each in (given_answers, shuffled))
+def test_every_merge(given_answers, k, seed):
+    merged = merge_results(given_answers, k)
+    shuffled = merge_results(random.Random(seed).sample(given_answers, len(given_answers)), k)
 
+    the_order_of_the_providers_changes_no_score(merged, shuffled)
+    no_page_occurs_twice_and_none_is_lost(merged, given_answers)
+    every_result_comes_from_a_provider_at_the_rank_that_it_states(merged, given_answers)
+    scores_decide_and_equal_ones_always_end_in_the_same_order(merged, merge_results(given_answers, k))
+
+
+def the_order_of_the_providers_changes_no_score(before, after):
     assert {find_page(one.url): one.score for one in before} == {find_page(one.url): one.score for one in after}
     assert [one.score for one in before] == [one.score for one in after]
 
 
-@given(answers, k)
-def test_no_page_occurs_twice_and_none_is_lost(given_answers, k):
-    pages = [find_page(one.url) for one in merge_results(given_answers, k)]
+def no_page_occurs_twice_and_none_is_lost(results, given_answers):
+    pages = [find_page(one.url) for one in results]
     found = {find_page(one.url) for answer in given_answers for one in answer.response.results}
 
     assert len(pages) == len(set(pages))
     assert set(pages) == found
 
 
-@given(answers, k)
-def test_every_result_comes_from_a_provider_at_the_rank_that_it_states(given_answers, k):
-    for merged in merge_results(given_answers, k):
+def every_result_comes_from_a_provider_at_the_rank_that_it_states(results, given_answers):
+    for merged in results:
         assert merged.found_by
         for name, rank in merged.found_by:
             assert any(
@@ -73,13 +78,11 @@ def test_every_result_comes_from_a_provider_at_the_rank_that_it_states(given_ans
         assert len(merged.snippet) == max(len(one.snippet) for one in finds)
 
 
-@given(answers, k)
-def test_scores_decide_and_equal_ones_always_end_in_the_same_order(given_answers, k):
-    results = merge_results(given_answers, k)
+def scores_decide_and_equal_ones_always_end_in_the_same_order(results, again):
     best_ranks = [(-one.score, min(rank for _, rank in one.found_by)) for one in results]
 
     assert best_ranks == sorted(best_ranks)
-    assert results == merge_results(given_answers, k)
+    assert results == again
     assert [one.rank for one in results] == list(range(1, len(results) + 1))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.whole import WHOLE
 from websearch_core._net.credentials import OriginCredentials
 from websearch_core._net.guard import Guard, verdict
 from websearch_core._net.proxy import Proxies
@@ -38,6 +39,23 @@ def rows(*labels):
     lines = (CORPUS / "urls.tsv").read_text("utf-8").split("\n")
     split = [line.split("\t") for line in lines if line and not line.startswith("#")]
     return [json.loads(f'"{url}"') for url, label, _ in split if label in labels]
+
+
+def part(urls, library, colour):
+    """
+    Return half of *urls*: each is read with both libraries, and both blocking and async; one of the two, with a proxy.
+
+    `make test-whole` reads all of them in all ways.
+    """
+    return urls if WHOLE else urls[((library == "httpx2") + (colour == "async")) % 2 :: 2]
+
+
+def test_every_url_is_read_with_both_libraries_and_both_blocking_and_async():
+    urls = list(range(5))
+    for library in ("httpx", "httpx2"):
+        assert {*part(urls, library, "blocking"), *part(urls, library, "async")} == {*urls}
+    for colour in ("blocking", "async"):
+        assert {*part(urls, "httpx", colour), *part(urls, "httpx2", colour)} == {*urls}
 
 
 def fits_a_header(url):
@@ -245,10 +263,10 @@ def holed(library, colour, monkeypatch):
         one.close()
 
 
-def test_nothing_forbidden_or_ambiguous_is_connected_to_and_nothing_ambiguous_is_looked_up(reader):
+def test_nothing_forbidden_or_ambiguous_is_connected_to_and_nothing_ambiguous_is_looked_up(reader, library, colour):
     connected, looked_up, otherwise = [], [], []
     for label in ("block", "invalid"):
-        for url in rows(label):
+        for url in part(rows(label), library, colour):
             reader.forget()
             outcome = reader.outcome(url)
             connected += [url] if reader.wire.dialled else []
@@ -260,7 +278,7 @@ def test_nothing_forbidden_or_ambiguous_is_connected_to_and_nothing_ambiguous_is
     assert otherwise == []
 
 
-def test_everything_honest_is_read_from_one_public_address_that_was_judged(reader, monkeypatch):
+def test_everything_honest_is_read_from_one_public_address_that_was_judged(reader, library, colour, monkeypatch):
     judged = []
     judge = Guard.judge
 
@@ -269,7 +287,7 @@ def test_everything_honest_is_read_from_one_public_address_that_was_judged(reade
         return judged[-1]
 
     monkeypatch.setattr(Guard, "judge", judging)
-    for url in rows("allow"):
+    for url in part(rows("allow"), library, colour):
         reader.forget()
         judged.clear()
         outcome = reader.outcome(url)
@@ -317,29 +335,26 @@ def test_one_bad_address_among_good_ones_rules_out_all_of_them(reader):
 
 
 @pytest.mark.no_cover
-def test_no_redirect_leads_where_the_url_itself_would_not(reader):
-    led = []
+def test_no_redirect_leads_where_the_url_itself_would_not_and_one_that_leads_astray_is_refused_as_unsafe(
+    reader, library, colour
+):
+    absolute = re.compile("https?:", re.IGNORECASE)
+    led, otherwise = [], []
     for label in ("block", "invalid"):
-        for url in filter(fits_a_header, rows(label)):
-            reader.redirected(url)
+        for url in filter(fits_a_header, part(rows(label), library, colour)):
+            outcome = reader.redirected(url)
             looked_up = set(reader.names.asked) - {START} if label == "invalid" else set()
             if set(reader.wire.dialled) != {START_AT} or looked_up:
                 led.append((url, reader.wire.dialled, reader.names.asked))
+            if absolute.match(url) and url.isprintable() and not isinstance(outcome, UnsafeURL):
+                otherwise.append((url, outcome))
 
     assert led == []
-
-
-@pytest.mark.no_cover
-def test_a_redirect_that_leads_astray_is_refused_as_unsafe(reader):
-    absolute = re.compile("https?:", re.IGNORECASE)
-    targets = [url for url in rows("block", "invalid") if absolute.match(url) and url.isprintable()]
-    otherwise = [(url, outcome) for url in targets if not isinstance(outcome := reader.redirected(url), UnsafeURL)]
-
     assert otherwise == []
 
 
-def test_a_redirect_to_an_honest_page_is_followed(reader):
-    for url in rows("allow"):
+def test_a_redirect_to_an_honest_page_is_followed(reader, library, colour):
+    for url in part(rows("allow"), library, colour):
         outcome = reader.redirected(url)
 
         assert isinstance(outcome, Page), (url, outcome)
@@ -347,9 +362,12 @@ def test_a_redirect_to_an_honest_page_is_followed(reader):
         assert all(verdict(address) is None for address in reader.wire.dialled), url
 
 
-def test_nothing_forbidden_is_handed_to_a_service_that_may_stand_inside_and_everything_honest_is(reader):
-    handed = [url for label in ("block", "invalid") for url in rows(label) if reader.handed_over(url)]
-    withheld = [url for url in rows("allow") if not reader.handed_over(url)]
+def test_nothing_forbidden_is_handed_to_a_service_that_may_stand_inside_and_everything_honest_is(
+    reader, library, colour
+):
+    forbidden = part(rows("block"), library, colour) + part(rows("invalid"), library, colour)
+    handed = [url for url in forbidden if reader.handed_over(url)]
+    withheld = [url for url in part(rows("allow"), library, colour) if not reader.handed_over(url)]
 
     assert handed == []
     assert withheld == []
@@ -366,7 +384,7 @@ def test_with_a_client_of_the_callers_own_pages_never_go_through_it_and_targets_
     reader = Reader(library, colour, own=own)
     wrong = {}
     for label in ("allow", "block", "invalid"):
-        for url in rows(label):
+        for url in part(rows(label), library, colour):
             reader.forget()
             outcome = reader.outcome(url)
             reached = bool(reader.wire.dialled)
@@ -453,18 +471,18 @@ def is_address(host):
     return parse_address(host) is not None
 
 
-def test_a_proxy_is_asked_for_nothing_forbidden_if_names_are_resolved_here(behind):
+def test_a_proxy_is_asked_for_nothing_forbidden_if_names_are_resolved_here(behind, colour):
     reader = behind("here")
     asked = {}
     for label in ("block", "invalid"):
-        for url in rows(label):
+        for url in part(rows(label), "httpx", colour):
             reader.forget()
             outcome = reader.outcome(url)
             if reader.wire.dialled or not isinstance(outcome, UnsafeURL) or (label == "invalid" and reader.names.asked):
                 asked[url] = reader.wire.asked, outcome
 
     assert asked == {}
-    for url in rows("allow"):
+    for url in part(rows("allow"), "httpx", colour):
         reader.forget()
         assert isinstance(reader.outcome(url), Page), url
         (host,) = hosts_of(reader.wire.asked)
@@ -472,19 +490,19 @@ def test_a_proxy_is_asked_for_nothing_forbidden_if_names_are_resolved_here(behin
         assert reader.wire.dialled == ["192.0.2.1"]
 
 
-def test_a_proxy_that_resolves_is_asked_for_names_only_that_nothing_here_forbids(behind):
+def test_a_proxy_that_resolves_is_asked_for_names_only_that_nothing_here_forbids(behind, colour):
     """What its owner has to refuse: names that only their addresses give away."""
     reader = behind("proxy")
     left = []
     for label in ("block", "invalid"):
-        for url in rows(label):
+        for url in part(rows(label), "httpx", colour):
             reader.forget()
             outcome = reader.outcome(url)
             assert reader.names.asked == [], url
             if not isinstance(outcome, UnsafeURL):
                 (host,) = hosts_of(reader.wire.asked)
                 left.append((label, host))
-    for url in rows("allow"):
+    for url in part(rows("allow"), "httpx", colour):
         reader.forget()
         assert isinstance(reader.outcome(url), Page), url
         assert len(reader.wire.asked) == 1

@@ -296,7 +296,7 @@ def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_serv
         before = read_memory(child)
         os.set_blocking(child.stdin.fileno(), False)
         sent, last = 0, time.monotonic()
-        while time.monotonic() - last < 2:  # it has read nothing for so long
+        while time.monotonic() - last < 1:  # it has read nothing for so long
             assert sent < 100_000_000
             with contextlib.suppress(BlockingIOError):
                 sent += os.write(child.stdin.fileno(), CALL * 16)
@@ -310,7 +310,7 @@ def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_serv
             child.stdin.close()
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.2, 0.5])
+@pytest.mark.parametrize("seconds", [0.0, 0.2])
 def test_a_signal_in_the_middle_of_many_calls_ends_it_without_a_traceback(tmp_path, seconds):
     child, ask = start(tmp_path)
     with child:

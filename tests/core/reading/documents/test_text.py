@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.test_inert import FRAGMENTS, check
+from tests.whole import WHOLE
 from websearch_core import WebSearch
 from websearch_core._text.invisible import strip_invisible
 from websearch_core.client._enforce import enforce_page
@@ -62,7 +63,7 @@ PACKAGES = Path(sysconfig.get_path("purelib"))
 )
 @pytest.mark.no_cover
 def test_files_of_this_machine_are_read_as_they_are(folder: Path, pattern: str) -> None:
-    files = list(some(folder, pattern, 40))
+    files = list(some(folder, pattern, 40 if WHOLE else 15))
     if not files:
         pytest.skip(f"this machine has no {pattern} in {folder}")
     for path in files:

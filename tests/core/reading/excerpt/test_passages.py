@@ -285,7 +285,8 @@ def test_the_cost_grows_no_faster_than_the_page(unit: str) -> None:
         find_phrase(page, "a", 15_000)
         return time.process_time() - started
 
-    assert min(cost(100_000) for _ in range(3)) < 4 * 3 * max(cost(25_000), 0.02)  # the least: machines are noisy
+    most = 4 * 3 * max(cost(25_000), 0.02)
+    assert any(cost(100_000) < most for _ in range(3))  # machines are noisy
 
 
 SHOP = Page(

@@ -178,5 +178,5 @@ def test_a_chain_of_ties_is_cut_and_its_cost_grows_no_faster_than_the_page(unit:
         assert part.passages[0].length <= 1500
         return time.process_time() - started
 
-    short, long = (min(cost(length) for _ in range(2)) for length in (10_000, 40_000))
-    assert long < max(8 * short, 1.0)
+    short = min(cost(10_000) for _ in range(2))
+    assert any(cost(40_000) < max(8 * short, 1.0) for _ in range(2))
