@@ -179,7 +179,7 @@ _HOSTILE: dict[str, tuple[bytes | None, str]] = {  # None: no response
         _HEAD + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(_PAGE[:30]) + gzip.compress(_PAGE[30:]),
         "Brown algae",
     ),
-    "a bomb": (_HEAD + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"<p>boom " * 2**21), "boom"),
+    "a bomb": (_HEAD + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"<p>" + b"boom " * 2_200_000), "boom"),
     "nested": (_HEAD + b"\r\n" + b"<div>" * 100_000 + _PAGE, "Brown algae"),
     "not found": (b"HTTP/1.1 404 Not Found\r\n\r\n" + _SECRET, "ERROR [page_not_found]"),
     "an error page": (b"HTTP/1.1 500 Oops\r\n\r\n" + _SECRET, "ERROR [unavailable]"),

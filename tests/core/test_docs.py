@@ -28,6 +28,7 @@ from websearch_core.render import page_as_json, search_as_json
 from websearch_core.testing import SECRET, play, reply
 
 ROOT = Path(__file__).resolve().parents[2]
+RENDERED = generate.render()
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
 
 
@@ -266,9 +267,9 @@ def test_the_tree_of_errors_is_drawn_as_it_is():
     assert set(re.findall(r"[├└]── (\w+)", text)) | {"WebSearchError"} == names
 
 
-@pytest.mark.parametrize("page", generate.render(), ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", RENDERED, ids=lambda page: str(page.relative_to(ROOT)))
 def test_generated_documentation_is_up_to_date(page):
-    assert page.read_text("utf-8") == generate.render()[page], "run make docs"
+    assert page.read_text("utf-8") == RENDERED[page], "run make docs"
 
 
 def test_every_setting_and_every_argument_has_a_row_with_a_meaning():

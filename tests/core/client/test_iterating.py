@@ -299,10 +299,12 @@ def test_a_batch_that_nothing_more_can_fill_is_sent_as_it_is(form, in_order):
 @FORMS
 def test_a_source_may_wait_for_answers(form):
     known = ["https://sea.example/0"]
-    seen = []
+    seen, waits = [], []
 
     def follow():
         while True:
+            if not known:
+                waits.append(len(seen))
             yield known.pop() if known else NOT_NOW
 
     async def afollow():
@@ -315,7 +317,7 @@ def test_a_source_may_wait_for_answers(form):
         if len(seen) < 20:
             known.append(f"https://sea.example/{len(seen)}")
 
-    web = web_of(Reader())
+    web = web_of(Reader(seconds=0.05))
     if form == "blocking":
         for pair in web.iter_read(follow()):
             learn(*pair)
@@ -328,6 +330,7 @@ def test_a_source_may_wait_for_answers(form):
         asyncio.run(crawl())
 
     assert len(seen) == 20
+    assert len(waits) < 100, waits  # it is not asked again and again meanwhile
 
 
 @pytest.mark.parametrize("concurrent", [False, True], ids=["blocking", "async"])

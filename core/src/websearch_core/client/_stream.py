@@ -389,7 +389,8 @@ async def aiterate(
 
     def begin(work: Awaitable[Any]) -> asyncio.Future[Any]:
         tasks.add(task := asyncio.ensure_future(work))
-        task.add_done_callback(lambda _: woken.set())
+        # Not for one whose result was taken already: a source that has to wait would be asked again at once, without end.
+        task.add_done_callback(lambda done: woken.set() if done in tasks else None)
         return task
 
     try:
