@@ -58,12 +58,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     Begin with the folders whose files take long: at the end, one worker would be left with such a file.
 
-    Tracing for coverage more than doubles the time of a test. Those that repeat what others do once go without it.
+    Tracing for coverage more than doubles the time of a test. Those that repeat what others do once go without it, as do
+    those that hypothesis runs with a hundred examples.
     """
     folders = {path: path.relative_to(TESTS).parts for path in {item.path for item in items}}
     items.sort(key=lambda item: not LONG.intersection(folders[item.path]))
     for item in items:
-        if folders[item.path][0] not in COVERING:
+        if folders[item.path][0] not in COVERING or getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("no_cover")
 
 
