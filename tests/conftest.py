@@ -31,7 +31,6 @@ TESTS = Path(__file__).parent
 LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
 COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}  # folders that are traced for coverage
 KEYS = {name for provider in known() for names in environment(provider_class(provider)).values() for name in names}
-TRACER = pytest.StashKey[Any]()
 
 # The same examples every time, however slow the machine, so that every run has the same outcome. `make fuzz` draws new
 # ones.
@@ -66,26 +65,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if folders[item.path][0] not in COVERING or getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("no_cover")
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Stop tracing for coverage: what pytest does around a short test would cost more with it than the test itself."""
-    if (coverage := sys.modules.get("coverage")) and (tracer := coverage.Coverage.current()):
-        tracer.stop()
-        session.config.stash[TRACER] = tracer
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Trace the test itself. pytest-cov pauses within this where a test is marked ``no_cover``."""
-    tracer = item.config.stash.get(TRACER, None)
-    if tracer is None:
-        return (yield)
-    tracer.start()
-    try:
-        return (yield)
-    finally:
-        tracer.stop()
 
 
 @pytest.hookimpl(optionalhook=True)
