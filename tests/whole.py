@@ -1,4 +1,4 @@
-"""Which tests run all of what `make test` runs a part of: all sizes, combinations and pages. `make test-whole` does."""
+"""Whether tests cover every size, combination and page (`make test-whole`), or only a part of them (`make test`)."""
 
 from __future__ import annotations
 import os

@@ -2,8 +2,8 @@
 What a hostile text costs, wherever it stands in a document: as much as an honest one of its length, or nearly.
 
 Every case runs once, in a process that is killed after 20 seconds of processor time. Only one that takes longer than a
-second is compared with a quarter of its size, up to three times in new processes, so a busy machine cannot fail it. `make test`
-runs a part of the table, which is the same each time; `make test-whole` runs all of it.
+second is compared with a quarter of its size, up to three times in new processes, so a busy machine cannot fail it.
+`make test` runs a part of the table, which is the same each time; `make test-whole` runs all of it.
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ _LONG = 1.0  # seconds of processor time
 _WORSE_THAN_LINEAR = 8
 _CHEAP = 0.3  # seconds, for as much as a slow pattern gets
 
-
 # Patterns that are slow for long texts, by module and how they begin, and the constant that limits what they get.
 BOUNDED = {
     ("websearch_core.reading._types", r"\s*%PDF-"): "websearch_core.reading._sniff:_SAMPLE_SIZE",

@@ -389,7 +389,7 @@ async def aiterate(
 
     def begin(work: Awaitable[Any]) -> asyncio.Future[Any]:
         tasks.add(task := asyncio.ensure_future(work))
-        # Not for one whose result was taken already: a source that waits would be asked again at once, without end.
+        # Only if its result is not taken yet: otherwise a source with nothing to give would be asked again and again.
         task.add_done_callback(lambda done: woken.set() if done in tasks else None)
         return task
 

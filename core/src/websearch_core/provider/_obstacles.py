@@ -174,7 +174,7 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     """
     if route and _SCRIPT.search(source[:_MOST_SOURCE]):
         return True
-    if len(text) > _MOST_TEXT or _says_much(text):
+    if _says_much(text):
         return False
     said = _LINK.sub(r"\1", text).strip()
     if not said:
@@ -206,7 +206,7 @@ def asks_for_login(text: str, source: bytes, url: str = "", asked: str = "") -> 
     """Return whether a page asks for a login and says little else, or is where another site sends those without one.
     Its *text* is Markdown, and it was *asked* for by that URL, before redirects.
     """
-    if len(text) > _MOST_TEXT or _says_much(text):
+    if _says_much(text):
         return False
     is_elsewhere = bool(url and asked) and find_origin(url) != find_origin(asked) and _LOGIN.match(url) is not None
     if not (is_elsewhere or _PASSWORD.search(source[:_MOST_SOURCE])):
@@ -215,10 +215,12 @@ def asks_for_login(text: str, source: bytes, url: str = "", asked: str = "") -> 
 
 
 def _says_much(text: str) -> bool:
-    """Return True only if *text* has more than `_MAX_AROUND` characters besides the targets of its links.
+    """Return True only if *text* is longer than `_MOST_TEXT`, or than `_MAX_AROUND` without the targets of its links.
 
-    The beginning of most texts tells, which saves searching all of it, and the source of its page.
+    For most texts the beginning is enough to tell, so neither the rest nor the source of the page is searched.
     """
+    if len(text) > _MOST_TEXT:
+        return True
     beginning = text[:_BEGINNING]
     end = max(beginning.rfind(" ["), beginning.rfind("\n["))  # in no link: neither a label nor a target has these
     if end < 0 and "[" in beginning:

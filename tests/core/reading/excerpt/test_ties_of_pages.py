@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.whole import WHOLE
 from websearch_core.models import Page
 from websearch_core.reading import Excerpt, read_html
 
 CORPORA = Path(__file__).parents[5] / "shared" / "corpora" / "reading"
-CHOSEN = slice(0, None, 4) if WHOLE else slice(8, None, 16)  # of the pages; those in a row are of all kinds
+ONE_OF = 4  # pages
 BUDGET = 1_000  # characters
 ITEM = re.compile(r"^(?:[-*]|\d+\.) +(.+(?:\n(?: .*)?)*)", re.MULTILINE)
 ASKING_ITEM = re.compile(r"^(?:[-*]|\d+\.) +([^\n?]{15,200}\?)[*_ ]*(?:\n\s*)?( +\S[^\n]*)", re.MULTILINE)
@@ -28,7 +27,7 @@ def pick_passages(page: Page, query: str, max_length: int, offset: int = 0) -> P
 
 @cache  # not a fixture: what fixtures do is traced for coverage
 def read_pages() -> list[Page]:
-    files = sorted(CORPORA.glob("wcxb*/dev/html/*.html.gz"))[CHOSEN]
+    files = sorted(CORPORA.glob("wcxb*/dev/html/*.html.gz"))[::ONE_OF]
     if not files:
         pytest.skip("the corpus WCXB is not in ../shared/corpora/reading")
     read = (read_html(gzip.decompress(file.read_bytes()), "https://a.example/b") for file in files)
@@ -71,13 +70,7 @@ def prices(page: Page) -> Iterator[tuple[str, str, set[str]]]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "least", "floor"),
-    [
-        ("headings", 300 if WHOLE else 100, 0.99),
-        ("paragraphs", 75 if WHOLE else 25, 0.97),
-        ("items", 40 if WHOLE else 20, 0.95),
-    ],
-    ids=["headings", "paragraphs", "items"],
+    ("kind", "least", "floor"), [("headings", 300, 0.99), ("paragraphs", 75, 0.97), ("items", 40, 0.95)]
 )
 @pytest.mark.no_cover
 def test_a_question_is_shown_with_what_follows_it(kind: str, least: int, floor: float) -> None:
@@ -99,6 +92,6 @@ def test_an_item_is_shown_with_its_own_price_and_not_with_that_of_another() -> N
         own += price in shown
         other += bool(nearest and nearest[0] in others)
 
-    assert len(tried) >= (45 if WHOLE else 25)
+    assert len(tried) >= 45
     assert own >= 0.9 * len(tried)
     assert other <= 0.02 * len(tried)
