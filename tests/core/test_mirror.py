@@ -74,7 +74,6 @@ OTHERS = {
     "core/reading/markdown/test_round_trip": "reading/_markdown/sanitizer",
     "core/reading/markdown/test_writer": "reading/_markdown/fences reading/_markdown/lines reading/_markdown/table",
     "core/reading/test_media": "_text/media_types reading/_formats reading/_sniff",
-    "core/runtime/test_turns": "_runtime/threads",
     "core/settings/test_settings": "_text/lists _text/problems _text/suggestion settings/_build",
     "core/settings/test_shapes": "settings/_merge settings/_values",
     "core/test_contract": "_runtime/bugs _text/docstrings testing/_contract",

@@ -334,7 +334,7 @@ async def _end(browsers: dict[Launch, Browser]) -> None:
 
 async def _in_thread(work: Callable[[], T]) -> T:
     """Run blocking *work* in a thread of its own: at exit, pools of threads take no more."""
-    return await asyncio.wrap_future(start_thread(work, "websearch-browser-process"))
+    return await asyncio.wrap_future(start_thread(work))
 
 
 _inherited: list[Browser] = []  # by a forked child: the collector of garbage would close what is the parent's

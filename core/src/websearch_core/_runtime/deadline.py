@@ -36,7 +36,7 @@ def in_time(work: Callable[[], T]) -> T:
     Nothing can interrupt it: past the deadline, it continues in a daemon thread.
     """
     left = time_left()
-    return work() if left == math.inf else wait_for(start_thread(work, "websearch-work"), left)
+    return work() if left == math.inf else wait_for(start_thread(work), left)
 
 
 def wait_for(outcome: Future[T], seconds: float | None, late: str = "no answer within the time allowed") -> T:

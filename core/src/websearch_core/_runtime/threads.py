@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
 from math import inf
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from ..errors import Unavailable
@@ -19,6 +20,7 @@ from .turns import Turns
 T = TypeVar("T")
 
 _KEPT = 60.0  # seconds that a thread without work is kept; shorter, and one at a time would start one each time
+_MOST_KEPT = 64  # of those that are started for any work at all
 
 
 class Threads(Restartable):
@@ -166,8 +168,8 @@ def submit(work: Callable[[], T]) -> Future[T]:
     return _for_work.submit(current_client(), work)
 
 
-def start_thread(work: Callable[[], T], name: str) -> Future[T]:
-    """Begin blocking *work* in a daemon thread of its own, with the context variables of the caller."""
+def start_thread(work: Callable[[], T]) -> Future[T]:
+    """Begin blocking *work* at once, with the context variables of the caller. No other work waits for it."""
     done: Future[T] = Future()
     context = copy_context()
 
@@ -177,8 +179,44 @@ def start_thread(work: Callable[[], T], name: str) -> Future[T]:
         except BaseException as error:  # noqa: BLE001 - raised again by the one that waits
             done.set_exception(error)
 
-    threading.Thread(target=run, name=name, daemon=True).start()
+    _spare.run(run)
     return done
+
+
+class _Spare(Restartable):
+    """A daemon thread for each piece of work. Some are kept for the next: starting one costs more than most work."""
+
+    def start_over(self) -> None:
+        """Forget the threads: in a forked process, those of the parent do not exist."""
+        self._waiting: list[SimpleQueue[Callable[[], None]]] = []  # each is for one thread
+
+    def run(self, work: Callable[[], None]) -> None:
+        try:
+            self._waiting.pop().put(work)
+        except IndexError:
+            queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
+            queue.put(work)
+            threading.Thread(target=self._serve, args=(queue,), name="websearch-work", daemon=True).start()
+
+    def _serve(self, queue: SimpleQueue[Callable[[], None]]) -> None:
+        waiting = self._waiting
+        while True:
+            try:
+                work = queue.get(timeout=_KEPT)
+            except Empty:
+                try:
+                    waiting.remove(queue)
+                except ValueError:  # it was just taken: work comes
+                    continue
+                return
+            work()
+            del work  # a thread that waits must not keep what it worked for
+            if self._waiting is not waiting or len(waiting) >= _MOST_KEPT:  # the work forked; or there are enough
+                return
+            waiting.append(queue)
+
+
+_spare = _Spare()
 
 
 async def in_thread(work: Callable[[], T]) -> T:

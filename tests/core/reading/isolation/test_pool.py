@@ -29,8 +29,8 @@ from websearch_core.settings import Settings
 
 URL = "https://page.example/"
 PAGE = b"<title>Kelp</title><meta name=date content=2026-05-04><p>Brown algae <a href=/b>of the sea</a>, caf\xc3\xa9 \xf0\x9f\x98\x80."
-LONG = b"<p>Brown algae of the northern seas. " * 3_000  # more than the buffer of a pipe holds
-LARGE = PAGE + b"<!--" + b" " * pool.LARGE_SIZE + b"-->"
+LONG = b"<p>Brown algae of the northern seas. " * 3_000
+LARGE = PAGE + b"<!--" + b" " * pool.LARGE_SIZE + b"-->"  # more than a pipe holds, so writing it waits, too
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends the signals of POSIX")
 
@@ -112,7 +112,7 @@ def test_a_crash_costs_the_page_and_the_next_one_works():
     for crash in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT):
         os.kill(pid, signal.SIGSTOP)  # so that it is busy with the page when it crashes
         with ThreadPoolExecutor(1) as thread:
-            reading = thread.submit(isolated, LONG)
+            reading = thread.submit(isolated, LARGE)
             assert comes_true(all_busy)
             os.kill(pid, crash)
             os.kill(pid, signal.SIGCONT)
@@ -143,17 +143,31 @@ def test_a_process_that_died_while_idle_costs_nothing():
     assert worker_pid() != pid
 
 
-def test_a_hang_ends_with_the_deadline_and_the_next_page_works():
+@pytest.mark.parametrize("data", [LONG, LARGE], ids=["long", "large"])
+def test_a_hang_ends_with_the_deadline_and_the_next_page_works(data):
     pid = worker_pid()
     os.kill(pid, signal.SIGSTOP)
     for seconds in longer_until(lambda: pid not in workers(), 0.3):  # it may pass before the page is handed over
         started = time.monotonic()
         with time_limit(seconds), pytest.raises(TimedOut):
-            isolated(LONG)
+            isolated(data)
         assert time.monotonic() - started < seconds + 30
 
     assert is_gone(pid)
     assert worker_pid() != pid
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there can a pipe be made larger")
+def test_a_page_fits_into_the_pipe_as_far_as_the_user_may_have_so_much(monkeypatch):
+    from fcntl import F_GETPIPE_SZ, fcntl
+
+    isolated(b"<p>A kelp forest.")
+    (one,) = pool._pool._workers
+    assert fcntl(one._pipes[0], F_GETPIPE_SZ) == 2**20
+
+    pool._pool.end()
+    monkeypatch.setattr(worker, "_PIPE_SIZE", 2**31 - 1)
+    assert isolated(b"<p>A kelp forest.").content == "A kelp forest."
 
 
 def test_no_time_left_costs_no_process():

@@ -4,8 +4,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
+import time
 from base64 import urlsafe_b64decode
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Any, cast
@@ -14,8 +15,10 @@ from ..._runtime.deadline import time_left
 from ...errors import BadResponse, ConfigurationError, TimedOut, TooLarge, UnsupportedContent, WebSearchError
 from ...models import Page
 from .child import MAX_SECONDS, receive, send
+from .watch import watch
 
 _START_TIMEOUT = 20.0  # seconds until a new process must be ready
+_PIPE_SIZE = 2**20  # bytes: what Linux allows to all users
 _MAX_ANSWER_SIZE = 2**26  # bytes: far more than any page needs, in case a page has taken over the process
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {0} import serve; serve()"
 _ERRORS = {error.code: error for error in (ConfigurationError, TooLarge, UnsupportedContent)}
@@ -35,6 +38,7 @@ class Worker:
             bufsize=0,  # else a fork of this process would inherit, and write, what is left in the buffer
         )
         self._pipes = cast("FileIO", self.process.stdin), cast("FileIO", self.process.stdout)
+        _enlarge(self._pipes[0])
 
     def get_ready(self) -> None:
         """Wait until the process is ready; if that fails, the process is killed."""
@@ -75,33 +79,31 @@ class Worker:
             pipe.close()
 
     def _ask(self, question: tuple[dict[str, Any], bytes] | None, seconds: float) -> tuple[dict[str, Any], bytearray]:
-        overdue = threading.Event()
-
-        def give_up() -> None:
-            overdue.set()
-            self.process.kill()
-
-        clock = threading.Timer(seconds, give_up)
-        clock.daemon = True
-        clock.start()
         into, out = self._pipes
+        ends = watch.begin(self.process, seconds)
         try:
             if question:
                 send(into, *question)
             return receive(out, _MAX_ANSWER_SIZE)
         except (OSError, EOFError, ValueError) as error:
             self.end()
-            if overdue.is_set():
+            if time.monotonic() >= ends:
                 raise TimedOut("the page was not read within the time allowed") from error
             raise BadResponse("the page crashed the reader") from error
         except BaseException:  # such as Ctrl-C: this answer must not be taken for that to the next question
             self.end()
             raise
         finally:
-            clock.cancel()
-            clock.join()  # it cannot fire any more
-            if overdue.is_set():
+            if not watch.end(self.process):
                 self.end()
+
+
+def _enlarge(pipe: FileIO) -> None:
+    """Let a page fit into *pipe*, where the system can: otherwise it wakes both processes for every 64 KiB."""
+    with suppress(ImportError, OSError):  # not on Linux, or the user has as much in pipes as is allowed
+        from fcntl import F_SETPIPE_SZ, fcntl
+
+        fcntl(pipe, F_SETPIPE_SZ, _PIPE_SIZE)
 
 
 def _interpreter() -> str:
