@@ -122,7 +122,6 @@ class Listed(Protocol):
     @property
     def page(self) -> str:
         """What `find_page` returns for its URL."""
-        ...
 
 
 L = TypeVar("L", bound=Listed)

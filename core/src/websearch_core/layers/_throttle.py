@@ -257,7 +257,6 @@ class RateLimiter(Protocol):
 
     def acquire(self) -> Any:
         """Block until one request may be sent; return False if it may not."""
-        ...
 
 
 def wait_for(limiter: RateLimiter, provider: str) -> Flow[None]:

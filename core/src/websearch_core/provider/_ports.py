@@ -136,7 +136,6 @@ class SearchProvider(Protocol):
     @property
     def name(self) -> str:
         """The name by which users choose it."""
-        ...
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Start a search.
@@ -148,7 +147,6 @@ class SearchProvider(Protocol):
             UnsupportedOption: The service does not support an option of the query.
             ServiceError: The service failed.
         """
-        ...
 
 
 class PageReader(Protocol):
@@ -157,7 +155,6 @@ class PageReader(Protocol):
     @property
     def name(self) -> str:
         """The name by which users choose it."""
-        ...
 
     def read(self, url: str, /) -> Flow[Page]:
         """Start to read the page at *url*.
@@ -169,7 +166,6 @@ class PageReader(Protocol):
             UnsafeURL: The URL may not be opened.
             ServiceError: The page or the reading service failed.
         """
-        ...
 
 
 class BatchReader(PageReader, Protocol):
@@ -180,7 +176,6 @@ class BatchReader(PageReader, Protocol):
 
         The flow returns, for each URL in order, the whole page or its error; it raises one if none was read.
         """
-        ...
 
 
 Provider: TypeAlias = SearchProvider | PageReader
@@ -190,12 +185,10 @@ class _Sender(Protocol):
     @property
     def build_request(self) -> Callable[..., Any]:
         """Builds a request object of the client's own library."""
-        ...
 
     @property
     def send(self) -> Callable[..., Any]:
         """Sends a request."""
-        ...
 
 
 class HTTPClient(_Sender, Protocol):
@@ -203,7 +196,6 @@ class HTTPClient(_Sender, Protocol):
 
     def close(self) -> None:
         """Close the connections."""
-        ...
 
 
 class AsyncHTTPClient(_Sender, Protocol):
@@ -211,7 +203,6 @@ class AsyncHTTPClient(_Sender, Protocol):
 
     async def aclose(self) -> None:
         """Close the connections."""
-        ...
 
 
 @overload
