@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import fill
 
 import websearch_core.provider as kit
 from websearch_core._registry import registered_name
@@ -73,7 +74,7 @@ def write_provider(name: str) -> list[Path]:
         if path.exists():
             raise BadName(f"{name!r} is taken: {path.relative_to(ROOT)} exists")
     registry = ROOT / place
-    registered = _register(registry.read_text("utf-8"), name, line)
+    registered = _register(registry.read_text("utf-8"), line)
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
@@ -96,13 +97,13 @@ def _write_failures(blocks: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         yield path.replace("nothing", scenario), re.sub(r"string: .*\}", f"string: '{body}'}}", text)
 
 
-def _register(text: str, name: str, line: str) -> str:
+def _register(text: str, line: str) -> str:
     """Put *line* where it belongs in the table of built-in providers, which is sorted."""
-    head, body, tail = re.split(r"(?s)(?<=_BUILT_IN)(.*?\n *\})", text, maxsplit=1)
-    entries = list(re.finditer(r'^( *)"(\w+)":', body, re.MULTILINE))
-    later = [entry for entry in entries if entry[2] > name]
-    at = later[0].start() if later else body.rindex("\n") + 1
-    return f"{head}{body[:at]}{entries[0][1]}{line}\n{body[at:]}{tail}"
+    head, body, tail = re.split(r"(?s)(?<=_BUILT_IN: )(.*?)(?=\n\}\))", text, maxsplit=1)
+    kind, *entries = re.split(r"\s+(?=\"\w+\":)", body)
+    kept_whole = " ".join(entry.replace(" ", "\xa0") for entry in sorted([*entries, line]))
+    table = fill(kept_whole, 120, initial_indent="    ", subsequent_indent="    ").replace("\xa0", " ")
+    return f"{head}{kind}\n{table}{tail}"
 
 
 def main() -> int:

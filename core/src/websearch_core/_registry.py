@@ -11,44 +11,17 @@ from typing import Any
 from ._text.suggestion import find_close
 from .errors import ConfigurationError, UnknownProvider
 
-_BUILT_IN: Mapping[str, str] = MappingProxyType(
-    {
-        "arxiv": "websearch_core.providers.arxiv:ArXiv",
-        "brave": "websearch_core.providers.brave:Brave",
-        "browser": "websearch_core.providers.browser:Browser",
-        "crawl4ai": "websearch_core.providers.crawl4ai:Crawl4ai",
-        "crossref": "websearch_core.providers.crossref:Crossref",
-        "ddgs": "websearch_core.providers.ddgs:Ddgs",
-        "direct": "websearch_core.providers.direct:Direct",
-        "duckduckgo": "websearch_core.providers.duckduckgo:DuckDuckGo",
-        "exa": "websearch_core.providers.exa:Exa",
-        "external": "websearch_core.providers.external:External",
-        "firecrawl": "websearch_core.providers.firecrawl:Firecrawl",
-        "github": "websearch_core.providers.github:GitHub",
-        "hackernews": "websearch_core.providers.hackernews:HackerNews",
-        "jina": "websearch_core.providers.jina:Jina",
-        "kagi": "websearch_core.providers.kagi:Kagi",
-        "keenable": "websearch_core.providers.keenable:Keenable",
-        "linkup": "websearch_core.providers.linkup:Linkup",
-        "local": "websearch_core.providers.local:Local",
-        "marginalia": "websearch_core.providers.marginalia:Marginalia",
-        "mojeek": "websearch_core.providers.mojeek:Mojeek",
-        "ollama": "websearch_core.providers.ollama:Ollama",
-        "openalex": "websearch_core.providers.openalex:OpenAlex",
-        "parallel": "websearch_core.providers.parallel:Parallel",
-        "perplexity": "websearch_core.providers.perplexity:Perplexity",
-        "searchapi": "websearch_core.providers.searchapi:SearchApi",
-        "searxng": "websearch_core.providers.searxng:SearXNG",
-        "semanticscholar": "websearch_core.providers.semanticscholar:SemanticScholar",
-        "serpapi": "websearch_core.providers.serpapi:SerpApi",
-        "serper": "websearch_core.providers.serper:Serper",
-        "stackexchange": "websearch_core.providers.stackexchange:StackExchange",
-        "tavily": "websearch_core.providers.tavily:Tavily",
-        "wayback": "websearch_core.providers.wayback:Wayback",
-        "wikipedia": "websearch_core.providers.wikipedia:Wikipedia",
-        "you": "websearch_core.providers.you:You",
-    }
-)
+# The class of each provider, in the module of its name below `websearch_core.providers`.
+_BUILT_IN: Mapping[str, str] = MappingProxyType({
+    "arxiv": "ArXiv", "brave": "Brave", "browser": "Browser", "crawl4ai": "Crawl4ai", "crossref": "Crossref",
+    "ddgs": "Ddgs", "direct": "Direct", "duckduckgo": "DuckDuckGo", "exa": "Exa", "external": "External",
+    "firecrawl": "Firecrawl", "github": "GitHub", "hackernews": "HackerNews", "jina": "Jina", "kagi": "Kagi",
+    "keenable": "Keenable", "linkup": "Linkup", "local": "Local", "marginalia": "Marginalia", "mojeek": "Mojeek",
+    "ollama": "Ollama", "openalex": "OpenAlex", "parallel": "Parallel", "perplexity": "Perplexity",
+    "searchapi": "SearchApi", "searxng": "SearXNG", "semanticscholar": "SemanticScholar", "serpapi": "SerpApi",
+    "serper": "Serper", "stackexchange": "StackExchange", "tavily": "Tavily", "wayback": "Wayback",
+    "wikipedia": "Wikipedia", "you": "You",
+})  # fmt: skip
 _ALIASES = MappingProxyType({"ddg": "duckduckgo", "searx": "searxng"})
 _RETIRED = MappingProxyType(
     {
@@ -118,7 +91,7 @@ def provider_class(name: str) -> type[Any]:
     name = registered_name(name)
     if name in _registered:
         return _registered[name]
-    place = _BUILT_IN.get(name) or _plugged_in()[name]
+    place = f"{__package__}.providers.{name}:{_BUILT_IN[name]}" if name in _BUILT_IN else _plugged_in()[name]
     module, _, attribute = place.partition(":")
     return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
 
@@ -133,7 +106,7 @@ def find_class(name: str) -> type[Any]:
 
 def built_in() -> Mapping[str, str]:
     """Return the names of the built-in providers, by the names of their classes."""
-    return {place.partition(":")[2]: name for name, place in _BUILT_IN.items()}
+    return {cls: name for name, cls in _BUILT_IN.items()}
 
 
 @cache
