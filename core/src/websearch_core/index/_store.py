@@ -18,23 +18,11 @@ from typing import BinaryIO
 
 from pydantic import ValidationError
 
+from .. import errors
 from .._runtime.sqlite import ForeignFile, connect, is_database, read_stamp, write_tables
 from .._text.quantity import quantity
 from .._text.terms import Term, index_text, query_terms, split_terms
 from .._text.urls import identify, is_web_url
-from ..errors import (
-    BadResponse,
-    ConfigurationError,
-    DisallowedByRobots,
-    InvalidOption,
-    PageNotFound,
-    ServiceError,
-    TooLarge,
-    Unavailable,
-    UnsafeURL,
-    UnsupportedContent,
-    WebSearchError,
-)
 from ..models import Page, SearchQuery
 from ..provider._results import in_domains
 
@@ -101,7 +89,7 @@ def files(place: Path) -> Iterator[Path | SkippedFile]:
         yield place
         return
     if not place.is_dir():
-        raise ConfigurationError(f"{place}: no such file or folder")
+        raise errors.ConfigurationError(f"{place}: no such file or folder")
     unreadable: list[SkippedFile] = []
     walk = os.walk(place, onerror=lambda why: unreadable.append(SkippedFile(str(why.filename), str(why.strerror))))
     for folder, below, names in walk:
@@ -123,12 +111,12 @@ def read_file(file: Path) -> Page:
     Raise `UnsupportedContent` if it has no text, `TooLarge` above 10 MiB, and `PageNotFound` if it cannot be opened.
     """
     if not file.is_file():  # reading a pipe would wait forever
-        raise PageNotFound("not a regular file")
+        raise errors.PageNotFound("not a regular file")
     try:
         with file.open("rb") as stream:
             return read_stream(stream, file)
     except OSError as error:
-        raise PageNotFound(f"cannot be read: {error.strerror}") from error
+        raise errors.PageNotFound(f"cannot be read: {error.strerror}") from error
 
 
 def read_stream(stream: BinaryIO, file: Path) -> Page:
@@ -137,7 +125,7 @@ def read_stream(stream: BinaryIO, file: Path) -> Page:
 
     url = file.as_uri()
     if len(data := stream.read(_MAX_BYTES + 1)) > _MAX_BYTES:
-        raise TooLarge(f"larger than {_MAX_BYTES // 2**20} MiB")
+        raise errors.TooLarge(f"larger than {_MAX_BYTES // 2**20} MiB")
     page = read_bytes(data, url, find_media_type(file.as_posix()))
     return page.model_copy(update={"url": url, "final_url": url, "title": page.title or _heading(page) or file.name})
 
@@ -191,7 +179,7 @@ class Index:
         _require_text(page)
         url = address(page.final_url or page.url)
         if not is_web_url(url) and not url.startswith("file:///"):
-            raise InvalidOption(f"{url!r} is neither an absolute http(s) URL nor a file: URL")
+            raise errors.InvalidOption(f"{url!r} is neither an absolute http(s) URL nor a file: URL")
         published = page.published.timestamp() if page.published else None
         row = (url, published, (page.language or "").lower().replace("_", "-") or None, page.model_dump_json())
         with self._writing() as db:
@@ -232,8 +220,8 @@ class Index:
                     page = read_file(file)
                     _require_text(page)
                     if not page.content.strip():
-                        raise UnsupportedContent("there is no text in it")
-                except ServiceError as error:
+                        raise errors.UnsupportedContent("there is no text in it")
+                except errors.ServiceError as error:
                     skipped.append(SkippedFile(str(file), str(error)))
                     continue
                 changed += self.add(page)
@@ -245,7 +233,7 @@ class Index:
         return Report(added=changed, unchanged=len(kept) - changed, removed=removed, skipped=tuple(skipped))
 
     def add_pages(
-        self, pages: Iterable[tuple[str, Page | WebSearchError]], tell: Callable[[str], None] = lambda _: None
+        self, pages: Iterable[tuple[str, Page | errors.WebSearchError]], tell: Callable[[str], None] = lambda _: None
     ) -> Report:
         """Add whole pages (``max_length=sys.maxsize``) as `WebSearch.crawl` yields them; remove those that are gone."""
         changed = removed = 0
@@ -253,12 +241,12 @@ class Index:
         try:
             for url, page in pages:
                 try:
-                    if isinstance(page, WebSearchError):
+                    if isinstance(page, errors.WebSearchError):
                         raise page
                     changed += self.add(page)
-                except (ServiceError, UnsafeURL, DisallowedByRobots) as error:
+                except (errors.ServiceError, errors.UnsafeURL, errors.DisallowedByRobots) as error:
                     skipped.append(SkippedFile(url, error.summary))
-                    removed += isinstance(error, PageNotFound) and self.path.exists() and self.remove(url)
+                    removed += isinstance(error, errors.PageNotFound) and self.path.exists() and self.remove(url)
                 else:
                     kept.add(address(page.final_url or page.url))
                     tell(url)
@@ -281,7 +269,7 @@ class Index:
         with self._reading() as db:
             row = db.execute("SELECT page FROM pages WHERE url = ?", (address(url),)).fetchone()
         if row is None:
-            raise PageNotFound("the page is not in the local index")
+            raise errors.PageNotFound("the page is not in the local index")
         return self._parse(row[0])
 
     def search(self, query: SearchQuery) -> SearchHits:
@@ -337,7 +325,7 @@ class Index:
         """Open a connection that sees one state of the index, whatever is written meanwhile."""
         path = self.path.absolute()
         if not path.is_file():
-            raise ConfigurationError(
+            raise errors.ConfigurationError(
                 f"there is no local index at {path}: make one with 'websearch index PATH_OR_URL', "
                 "or set WEB_SEARCH_INDEX to where it is"
             )
@@ -359,7 +347,7 @@ class Index:
 
 def _require_text(page: Page) -> None:
     if page.media_type.startswith("image/") and "\n" not in page.content:  # one line: its kind and size
-        raise UnsupportedContent("an image without text")
+        raise errors.UnsupportedContent("an image without text")
 
 
 def address(url: str) -> str:
@@ -427,23 +415,23 @@ def _translate_errors(path: Path) -> Iterator[None]:
     except (sqlite3.Error, ForeignFile) as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise Unavailable(f"the local index at {path} is busy", provider="local") from error
+            raise errors.Unavailable(f"the local index at {path} is busy", provider="local") from error
         if isinstance(error, ForeignFile) or code == sqlite3.SQLITE_NOTADB:
-            raise ConfigurationError(
+            raise errors.ConfigurationError(
                 f"{path} is not an index of this version of websearch: remove it and rebuild it with 'websearch index',"
                 " or set WEB_SEARCH_INDEX to another place"
             ) from error
         if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM} or "fts5" in str(error):
-            raise ConfigurationError(f"the local index at {path} cannot be used: {error}") from error
+            raise errors.ConfigurationError(f"the local index at {path} cannot be used: {error}") from error
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
-            failure = Unavailable(f"the local index at {path} cannot be used: {error}", provider="local")
+            failure = errors.Unavailable(f"the local index at {path} cannot be used: {error}", provider="local")
             failure.temporary = False
             raise failure from error
         raise _damaged_error(path) from error
 
 
-def _damaged_error(path: Path) -> BadResponse:
-    return BadResponse(
+def _damaged_error(path: Path) -> errors.BadResponse:
+    return errors.BadResponse(
         f"the local index at {path} is damaged: remove it and rebuild it with 'websearch index'", provider="local"
     )
 
