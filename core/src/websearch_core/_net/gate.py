@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
@@ -169,9 +169,7 @@ class Gate:
         secure, plain = (self._judge_name(f"{scheme}://{target}/") for scheme in ("https", "http"))
         if isinstance(secure, WebSearchError) and isinstance(plain, WebSearchError):
             raise self._refuse(f"https://{target}/", secure)
-        far = await self._connect(f"https://{target}/")
-        try:
-            self._writers.add(far.writer)
+        async with self._connect(f"https://{target}/") as far:
             writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
             async with asyncio.timeout(self.limits.idle):
                 first = await reader.read(_CHUNK)
@@ -181,9 +179,6 @@ class Gate:
             self._count(len(first), up=True)
             far.writer.write(first)
             await self._run_both(self._pump(reader, far.writer, up=True), self._pump(far.reader, writer))
-        finally:
-            self._writers.discard(far.writer)
-            far.writer.close()
 
     async def _exchange(self, method: str, target: str, fields: Fields, browser: _Streams) -> None:
         """Serve a request over http:, one on each connection."""
@@ -192,9 +187,7 @@ class Gate:
         url = self._judge_name(target)
         if isinstance(url, WebSearchError):
             raise self._refuse(target, url)
-        far = await self._connect(url)
-        try:
-            self._writers.add(far.writer)
+        async with self._connect(url) as far:
             authority, slash, path = url.removeprefix("http://").partition("/")
             address = slash + path.partition("#")[0]
             proxy = way.find_forwarder(*locate(url)) if (way := self._ways["http"]) else None
@@ -205,9 +198,6 @@ class Gate:
             await self._run_both(
                 self._pump(reader, far.writer, up=True, length=length), self._answer(far.reader, writer, url, proxy)
             )
-        finally:
-            self._writers.discard(far.writer)
-            far.writer.close()
 
     def _judge_name(self, url: str) -> str | WebSearchError:
         """Return the canonical form of *url*, or why it may not be opened."""
@@ -222,18 +212,24 @@ class Gate:
         status = 403 if isinstance(error, UnsafeURL) else 504 if isinstance(error, TimedOut) else 502
         return _Refusal(status, error)
 
-    async def _connect(self, url: str) -> _Connection:
-        """Resolve the host of *url*, judge all of its addresses, and connect to one of them."""
+    @contextlib.asynccontextmanager
+    async def _connect(self, url: str) -> AsyncIterator[_Connection]:
+        """Resolve the host of *url*, judge all of its addresses, and connect to one of them while a block runs."""
         host, port = locate(url)
         try:
             backend = self._backends[url.partition(":")[0]]
-            connection: _Connection = await backend.connect_tcp(host, port, self.limits.connect)
+            far: _Connection = await backend.connect_tcp(host, port, self.limits.connect)
         except WebSearchError as error:
             raise self._refuse(url, error) from error
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else "no connection"
             raise self._refuse(url, Unavailable(f"cannot connect to {host}: {reason}")) from error
-        return connection
+        try:
+            self._writers.add(far.writer)
+            yield far
+        finally:
+            self._writers.discard(far.writer)
+            far.writer.close()
 
     async def _pump(
         self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, up: bool = False, length: int | None = None
