@@ -18,7 +18,7 @@ from .._runtime.scope import Deadline, Delay, current_call, scope
 from .._text.urls import describe_url
 from ..errors import InvalidOption, RateLimited, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather, Sleep
-from ..flow._branches import Branch, cut_all
+from ..flow._branches import Branch, cancel_all, cut_all
 from ..layers._single_flight import free
 from ..models import Page
 from ._arguments import check_number
@@ -414,10 +414,7 @@ async def aiterate(
                 await woken.wait()
     finally:
         stream.clear()
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await cancel_all(tasks)
 
 
 async def _as_async(items: Iterable[Any]) -> AsyncGenerator[Any]:

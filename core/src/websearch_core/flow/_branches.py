@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -232,7 +232,7 @@ async def ahedge(
                 break
         ends = [_end_of(task) if task.done() else None for task in tasks]
     finally:
-        await _cancel([task for task in tasks if not task.done()])
+        await cancel_all([task for task in tasks if not task.done()])
     return ends[0], ends[1] if len(ends) > 1 else None
 
 
@@ -252,7 +252,8 @@ def _end_of(done: Future[Any] | asyncio.Task[Any]) -> Any:
     raise error
 
 
-async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
+async def cancel_all(tasks: Collection[asyncio.Future[Any]]) -> None:
+    """Cancel *tasks*, and wait until they have ended: none may outlive the call."""
     for task in tasks:
         task.cancel()
     if tasks:
