@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 import hashlib
-import importlib.util
 import logging
 import math
 import secrets
@@ -71,12 +70,7 @@ class SharedLimits:
     def __init__(self, url: str) -> None:
         if not isinstance(url, str) or not url.startswith(SCHEMES):
             raise ConfigurationError("Throttle: shared: must be a URL of Redis, such as redis://localhost:6379/0")
-        if importlib.util.find_spec("redis") is None:
-            raise ConfigurationError("a throttle in Redis needs pip install 'websearch-core[redis]'")
-        try:
-            self._client = connect(url)
-        except ValueError:
-            raise ConfigurationError("Throttle: shared: not a URL of Redis") from None
+        self._client = connect(url, "a throttle", "Throttle: shared")
         self._admit, self._start_cooldown = map(self._client.register_script, (_ADMIT, _START_COOLDOWN))
         self._retry_at = 0.0
         self._is_down = False

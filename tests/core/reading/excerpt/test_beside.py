@@ -60,7 +60,7 @@ class Values(dict):
 
 def test_a_value_in_redis_has_it(fake, monkeypatch):
     values = Values()
-    monkeypatch.setattr("websearch_core.layers._caching.redis.connect", lambda url: values)
+    monkeypatch.setattr("websearch_core.layers._caching.redis.connect", lambda *_: values)
     location = "redis://127.0.0.1:1/0"
     WebSearch(fake, cache=Cache(location=location)).read(URL, max_length=100)
 

@@ -23,13 +23,7 @@ class RedisBackend:
     """
 
     def __init__(self, url: str) -> None:
-        if importlib.util.find_spec("redis") is None:
-            raise ConfigurationError("a cache in Redis needs pip install 'websearch-core[redis]'")
-        self._url = url
-        try:
-            self._client = connect(url)
-        except ValueError:
-            raise ConfigurationError("cache: not a URL of Redis") from None
+        self._url, self._client = url, connect(url, "a cache", "cache")
 
     def get(self, key: str) -> bytes | None:
         from redis.exceptions import ResponseError
@@ -64,11 +58,19 @@ class RedisBackend:
         return CacheStats(len(sizes), sum(sizes), location)
 
 
-def connect(url: str) -> Any:
-    """Return a client of the Redis at *url*, which gives up soon, without a connection yet; or raise `ValueError`."""
+def connect(url: str, what: str, option: str) -> Any:
+    """Return a client of the Redis at *url*, which gives up soon, without a connection yet.
+
+    A `ConfigurationError` says *what* needs the package, or which *option* is not such a URL.
+    """
+    if importlib.util.find_spec("redis") is None:
+        raise ConfigurationError(f"{what} in Redis needs pip install 'websearch-core[redis]'")
     from redis import Redis
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 
     retry = Retry(NoBackoff(), 0)
-    return Redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT, retry=retry)
+    try:
+        return Redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT, retry=retry)
+    except ValueError:
+        raise ConfigurationError(f"{option}: not a URL of Redis") from None
