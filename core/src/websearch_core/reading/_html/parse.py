@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ..._text.media_types import MARKDOWN, parse_media_type
+from ..._text.urls import find_origin
 from .._charset import to_utf8
 from .._links import absolute, without_fragment
 from .harden import harden
@@ -83,7 +84,9 @@ def find_markdown_alternate(data: bytes, url: str, content_type: str | None = No
     """
     for href in (*_in_header(header[:_MAX_HEADER_LENGTH]), *_in_head(data[:_HEAD_SIZE], content_type)):
         there = absolute(href, url)
-        if there and there != url and _origin(there) == _origin(url) and not _SITE_WIDE.search(urlsplit(there).path):
+        if not there or there == url or _SITE_WIDE.search(urlsplit(there).path):
+            continue
+        if (origin := find_origin(there)) and origin == find_origin(url):
             return there
     return None
 
@@ -106,8 +109,3 @@ def _in_head(data: bytes, content_type: str | None) -> Iterator[str]:
 
 def _is_markdown(relation: str | None, kind: str | None) -> bool:
     return "alternate" in (relation or "").lower().split() and parse_media_type(kind) in MARKDOWN
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
