@@ -219,7 +219,7 @@ def write_tables(
 ) -> Iterator[sqlite3.Connection]:
     """Open a connection for one transaction; an empty file gets its tables by the statements of *schema*.
 
-    These also stamp it: a file with another *stamp* is a `ForeignFile`. One that cannot be created is a
+    It also gets the *stamp*: a file with another one is a `ForeignFile`. One that cannot be created is a
     `ConfigurationError`, in which *what* stands before the path.
     """
     try:
@@ -232,7 +232,7 @@ def write_tables(
         db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut the last transactions
         with transaction(db):
             if read_stamp(db) == (0, 0) and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                for statement in schema:
+                for statement in (*schema, f"PRAGMA application_id = {stamp[0]}", f"PRAGMA user_version = {stamp[1]}"):
                     db.execute(statement)
             if read_stamp(db) != stamp:
                 raise ForeignFile(path)

@@ -31,8 +31,6 @@ _SCHEMA = (
     "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT UNIQUE, published REAL, language TEXT, page TEXT)",
     # Contentless: it stores only where each word is. 'ascii' splits at the spaces that `index_text` writes.
     "CREATE VIRTUAL TABLE words USING fts5 (title, content, content = '', tokenize = 'ascii')",
-    f"PRAGMA application_id = {_STAMP[0]}",
-    f"PRAGMA user_version = {_STAMP[1]}",
 )
 _MATCHING = "FROM words JOIN pages ON pages.id = words.rowid WHERE words MATCH ? AND inside(url)"
 _RANK = "bm25(words, 4.0, 1.0)"  # a word in the title counts as much as four in the text; lower is better

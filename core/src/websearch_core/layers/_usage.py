@@ -26,8 +26,6 @@ _SCHEMA = (
         day TEXT, tenant TEXT, provider TEXT, calls INTEGER NOT NULL, credits INTEGER NOT NULL, usd INTEGER NOT NULL,
         PRIMARY KEY (day, tenant, provider)
     ) WITHOUT ROWID""",
-    f"PRAGMA application_id = {_STAMP[0]}",
-    f"PRAGMA user_version = {_STAMP[1]}",
 )
 _ADD = (
     "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
