@@ -179,12 +179,11 @@ def _region(query: kit.SearchQuery) -> str:
     """Return DuckDuckGo's code for the country and language: ``uk-en``, ``jp-jp``, ``wt-wt`` for anywhere."""
     if query.country is None and query.language is None:
         return "wt-wt"
-    country = {"UK": "GB"}.get(query.country or "", query.country)
-    known = {tag: code for tag, code in _REGIONS.items() if country is None or tag.endswith(f"-{country}")}
+    known = {tag: code for tag, code in _REGIONS.items() if query.country is None or tag.endswith(f"-{query.country}")}
     if query.language is None:
         found = next(iter(known.values()), None)
     else:
-        found = match_language(query.language, known, country=country)
+        found = match_language(query.language, known, country=query.country)
     if found is None:
         options = [name for name in ("country", "language") if getattr(query, name)]
         message = f"duckduckgo has no region for {' and '.join(options)}"
