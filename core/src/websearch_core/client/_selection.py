@@ -15,20 +15,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from .. import events
+from .. import errors, events
 from .._registry import find_class, is_known, known, provider_class, registered_name, unknown_provider
 from .._runtime.scope import current_call
 from .._text.lists import split_list
 from .._text.urls import Origin, find_origin, is_this_machine, parse_holes
-from ..errors import (
-    Blocked,
-    ConfigurationError,
-    MissingKey,
-    NeedsBrowser,
-    PageNotFound,
-    ServiceError,
-    UnsupportedOption,
-)
 from ..flow import Call, Flow
 from ..layers import Breaker, Fallback, Layer, Rank, Relax, Retry, SingleFlight, Throttle, leaves
 from ..layers._layer import address, check_part, parts
@@ -72,14 +63,14 @@ class Selection:
     def __post_init__(self) -> None:
         """Reject unknown names early, and everything if web search is switched off."""
         if off := self.settings.switched_off():
-            raise ConfigurationError(f"web search is switched off: {off.at()} is false")
+            raise errors.ConfigurationError(f"web search is switched off: {off.at()} is false")
 
     def searchers(self, choice: Choice | None, **one: Any) -> tuple[list[Provider], bool]:
         """Return the providers to search with, in order, and whether we chose; *one* has options of the only one."""
         chosen = _as_list(choice) or list(self.settings.provider)
         self._given = [item for item in chosen if not isinstance(item, str)]
         if one and (len(chosen) != 1 or not isinstance(chosen[0], str)):
-            raise ConfigurationError(
+            raise errors.ConfigurationError(
                 f"{' and '.join(one)}: name the one provider that this is for, or give the provider itself, such as "
                 "Tavily(api_key=...)"
             )
@@ -88,7 +79,7 @@ class Selection:
         for name in AUTOMATIC:
             if self.settings.switched_off(name):
                 continue
-            with contextlib.suppress(MissingKey):
+            with contextlib.suppress(errors.MissingKey):
                 provider = self._find_for_role(name, "search")
                 if name not in _KEY_OPTIONAL or getattr(provider, "api_key", None) is not None:
                     return [provider], True
@@ -98,7 +89,9 @@ class Selection:
         """Return DuckDuckGo and Tavily's keyless tier, unless they are switched off."""
         on = [name for name in ("duckduckgo", "tavily") if not self.settings.switched_off(name)]
         if not on:
-            raise ConfigurationError("duckduckgo and tavily, which need no key, are switched off: name a provider")
+            raise errors.ConfigurationError(
+                "duckduckgo and tavily, which need no key, are switched off: name a provider"
+            )
         made = [build_provider(name, self.settings, keyless=True) if name == "tavily" else name for name in on]
         return [self._find_for_role(item, "search") for item in made]
 
@@ -172,13 +165,13 @@ def check_provider(provider: Provider, settings: Settings) -> None:
 
 def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool) -> SearchProvider:
     """Compose *providers* and the layers of *stack*. Of our own choice, the next is asked only if one is blocked."""
-    combine = Fallback(on=(Blocked,)) if automatic else Fallback()
+    combine = Fallback(on=(errors.Blocked,)) if automatic else Fallback()
     return cast("SearchProvider", stack.chain(providers, "search", combine=combine))
 
 
 def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) -> PageReader:
     """Compose *readers* in the same way. A miss in the local index adds no note unless the index was requested."""
-    combine = Fallback(silent_errors=(PageNotFound,) if automatic else ())
+    combine = Fallback(silent_errors=(errors.PageNotFound,) if automatic else ())
     return cast("PageReader", stack.chain(readers, "read", combine=combine))
 
 
@@ -192,7 +185,7 @@ def make_stack(
     chosen = {name: layer for name in CONCERNS if (layer := getattr(settings, name)) is not None and layer is not False}
     own = [chosen[name] for name in CONCERNS if name in given and name in chosen]
     if own and layers is None:
-        raise ConfigurationError(f"{min(given.keys() & chosen)}: not with layers=None, which removes all layers")
+        raise errors.ConfigurationError(f"{min(given.keys() & chosen)}: not with layers=None, which removes all layers")
     for layer in layers if isinstance(layers, list | tuple) else ():
         check_home(layer)
     defaults: dict[str, Layer] = {"relax": Relax(unsupported="raise"), "single_flight": SingleFlight()}
@@ -218,12 +211,12 @@ def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -
     from ..provider._http import check_options  # imported here: few programs set options of every search
 
     query = SearchQuery.of("any", **options).without("allowed_domains", "blocked_domains")  # kept to in any case
-    failures: list[UnsupportedOption] = []
+    failures: list[errors.UnsupportedOption] = []
     for leaf in leaves(provider):
         try:
             if hasattr(leaf, "options"):  # else it does not say
                 check_options(query, leaf)
-        except UnsupportedOption as failure:
+        except errors.UnsupportedOption as failure:
             failures.append(failure)
         else:
             return
@@ -242,12 +235,12 @@ def _as_list(choice: Choice | None) -> list[str | Provider]:
     choice = split_list(choice)
     several: list[str | Provider] = list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
     if not several:
-        raise ConfigurationError("the list of providers is empty")
+        raise errors.ConfigurationError("the list of providers is empty")
     return several
 
 
-def _unable(name: str, role: Role) -> ConfigurationError:
-    return ConfigurationError(f"{name!r} cannot {role}; those that can: {', '.join(_able(role))}")
+def _unable(name: str, role: Role) -> errors.ConfigurationError:
+    return errors.ConfigurationError(f"{name!r} cannot {role}; those that can: {', '.join(_able(role))}")
 
 
 def _able(role: Role) -> list[str]:
@@ -268,7 +261,7 @@ def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
     """Construct the provider called *name* from arguments, environment and file; errors as in `build`."""
     cls, own = provider_class(name), registered_name(name)
     if off := settings.switched_off(own):
-        raise ConfigurationError(f"{own} is switched off: {off.at()} is false")
+        raise errors.ConfigurationError(f"{own} is switched off: {off.at()} is false")
     return build(cls, collect_options(cls, settings.options(own), explicit), own)
 
 
@@ -280,7 +273,7 @@ def check_transport(provider: Any, allowed: Collection[Origin]) -> None:
         parts, origin = urlsplit(url), find_origin(url)
         if parts.scheme == "https" or (origin and (is_this_machine(origin[1]) or origin in allowed)):
             continue
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"{provider.name}: {name} would send the key unencrypted; use https, or allow the origin by "
             f"internal=['http://{parts.netloc}']"
         )
@@ -307,15 +300,15 @@ class Rendering:
         turn: Turn[Page] = Turn(self._usual)
         try:
             return (yield from self._usual.read(url))
-        except ServiceError as error:
+        except errors.ServiceError as error:
             *_, last = getattr(error, "exceptions", (error,))
-            if not isinstance(last, NeedsBrowser) or current_call().account.tenant:
+            if not isinstance(last, errors.NeedsBrowser) or current_call().account.tenant:
                 raise
             turn.end = failure = error
         turn.stop()
         try:
             return (yield from self._render(url, turn))
-        except ConfigurationError as error:  # there is no browser, or it does not start
+        except errors.ConfigurationError as error:  # there is no browser, or it does not start
             _log_once(logging.WARNING, f"a page needs a browser to run its scripts: {error}")
             failure.add_note(f"A browser could read it: {error}")
             raise failure from None
@@ -327,7 +320,7 @@ class Rendering:
         trail, turn = Trail[Page](()), Turn[Page](browser)
         try:
             turn.end = yield from browser.read(url)
-        except ServiceError as error:
+        except errors.ServiceError as error:
             turn.end = error
         turn.stop()
         trail.add(failed)
@@ -340,5 +333,5 @@ class Rendering:
         self._browser = self._browser or self._make()
         for leaf in leaves(self._browser):
             if callable(find := getattr(leaf, "problem", None)) and (problem := find()):
-                raise ConfigurationError(problem)
+                raise errors.ConfigurationError(problem)
         return self._browser

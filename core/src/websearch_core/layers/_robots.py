@@ -15,20 +15,11 @@ from functools import partial
 from typing import Any, ClassVar, Self, TypeAlias
 from urllib.parse import urljoin
 
+from .. import errors
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
 from .._runtime.scope import Caller, current_call
 from .._text.urls import Origin, canonicalize, find_origin, is_web_url
-from ..errors import (
-    BadResponse,
-    ConfigurationError,
-    DisallowedByRobots,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    UnsafeURL,
-    WebSearchError,
-)
 from ..flow import Call, Flow, Gather, Request, Response, Share, SharedAnswer
 from ..flow._flights import Flights
 from ..flow._intercept import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
@@ -100,9 +91,9 @@ class RobotsFiles:
         page = yield from intercept(reader.read(url), self._perform)
         return (yield from self.check_end(url, page))
 
-    def check_end(self, url: str, page: Page | WebSearchError) -> Flow[Page]:
+    def check_end(self, url: str, page: Page | errors.WebSearchError) -> Flow[Page]:
         """Return *page*, which *url* led a reader to, if it may be read, too; raise it if it is an error."""
-        if isinstance(page, WebSearchError):
+        if isinstance(page, errors.WebSearchError):
             raise page
         if page.final_url and page.final_url != url:
             yield from self.check(page.final_url)
@@ -120,7 +111,7 @@ class RobotsFiles:
         is_prompt = rules.size <= _PROMPT
         allowed: bool = rules.allows(url) if is_prompt else (yield AuxiliaryCall(rules.allows, url))
         if not allowed:
-            raise DisallowedByRobots("the site's robots.txt asks programs not to read this page")
+            raise errors.DisallowedByRobots("the site's robots.txt asks programs not to read this page")
         return rules.crawl_delay
 
     def find(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[Rules]:
@@ -135,7 +126,7 @@ class RobotsFiles:
         named = {name: value for name, value in (headers or {}).items() if name.lower() == "user-agent"}
         try:
             shared: SharedAnswer = yield Share(self._flights, site, lambda: self._fetch(site, url, named))
-        except ServiceError:
+        except errors.ServiceError:
             if rules is None:
                 raise
             return rules
@@ -164,13 +155,13 @@ class RobotsFiles:
                 with suppress(ValueError):
                     location = urljoin(there, location)
                 if not is_web_url(location):
-                    raise BadResponse("the site's robots.txt redirects to an invalid URL")
+                    raise errors.BadResponse("the site's robots.txt redirects to an invalid URL")
                 there = location
         return (yield from self._keep(site, Response(status=404)))  # more redirects count as no file
 
     def _keep(self, site: _Site, response: Response) -> Flow[Rules]:
         if response.status >= 500:
-            raise Unavailable(
+            raise errors.Unavailable(
                 f"the site answers {response.status} for its robots.txt, so the page is not read",
                 status=response.status,
             )
@@ -198,11 +189,11 @@ def _ask(url: str, headers: Mapping[str, str], hop: int) -> Flow[Response]:
     """Send one request, and name the file in what goes wrong: the page may be fine."""
     try:
         response: Response = yield AuxiliaryRequest(url=url, headers=headers, max_bytes=_MAX_BYTES, guarded=True)
-    except UnsafeURL as error:
+    except errors.UnsafeURL as error:
         if not hop:  # then the page must not be opened either
             raise
-        raise BadResponse("the site's robots.txt redirects to a URL that must not be opened") from error
-    except (Unavailable, TimedOut) as error:
+        raise errors.BadResponse("the site's robots.txt redirects to a URL that must not be opened") from error
+    except (errors.Unavailable, errors.TimedOut) as error:
         raise type(error)("the site's robots.txt cannot be fetched, so the page is not read") from error
     return response
 
@@ -234,7 +225,9 @@ class Robots(Layer):
     def __post_init__(self) -> None:
         check_numbers(self, "max_age", minimum=0)
         if not isinstance(self.user_agent, str) or not _TOKEN.fullmatch(self.user_agent):
-            raise ConfigurationError("Robots: user_agent: must be a product token: letters, - and _, such as AcmeBot")
+            raise errors.ConfigurationError(
+                "Robots: user_agent: must be a product token: letters, - and _, such as AcmeBot"
+            )
 
     @classmethod
     def of(cls, short: Any, /) -> Self:
@@ -251,7 +244,7 @@ class _RobotsProvider(ProviderWrapper[Robots]):
         super().__init__(layer, inner)
         self.files = files
         if any(rank_of(part) == Rank.THROTTLE for part in parts(inner)):
-            raise ConfigurationError(
+            raise errors.ConfigurationError(
                 "Robots: a Throttle inside sees no Crawl-delay: write Throttle()(Robots()(reader))"
             )
 
@@ -260,10 +253,10 @@ class _RobotsProvider(ProviderWrapper[Robots]):
             return (yield from super().read(url))
         return (yield from self.files.read(reader(self.inner), url))
 
-    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | errors.WebSearchError]]:
         checks = [contain_bugs(partial(self.files.check, url), self.name) for url in urls]
-        checked: list[float | WebSearchError] = yield Gather(checks)
-        answers = {url: one for url, one in zip(urls, checked, strict=True) if isinstance(one, WebSearchError)}
+        checked: list[float | errors.WebSearchError] = yield Gather(checks)
+        answers = {url: one for url, one in zip(urls, checked, strict=True) if isinstance(one, errors.WebSearchError)}
         allowed = [url for url in urls if url not in answers]
         pages = (yield from super().read_many(allowed)) if allowed else []
         ended = yield Gather([self.files.check_end(url, page) for url, page in zip(allowed, pages, strict=True)])
