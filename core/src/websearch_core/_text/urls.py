@@ -122,6 +122,7 @@ class Listed(Protocol):
     @property
     def page(self) -> str:
         """What `find_page` returns for its URL."""
+        ...
 
 
 L = TypeVar("L", bound=Listed)

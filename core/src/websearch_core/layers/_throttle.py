@@ -257,6 +257,7 @@ class RateLimiter(Protocol):
 
     def acquire(self) -> Any:
         """Block until one request may be sent; return False if it may not."""
+        ...
 
 
 def wait_for(limiter: RateLimiter, provider: str) -> Flow[None]:

@@ -136,6 +136,7 @@ class SearchProvider(Protocol):
     @property
     def name(self) -> str:
         """The name by which users choose it."""
+        ...
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Start a search.
@@ -147,6 +148,7 @@ class SearchProvider(Protocol):
             UnsupportedOption: The service does not support an option of the query.
             ServiceError: The service failed.
         """
+        ...
 
 
 class PageReader(Protocol):
@@ -155,6 +157,7 @@ class PageReader(Protocol):
     @property
     def name(self) -> str:
         """The name by which users choose it."""
+        ...
 
     def read(self, url: str, /) -> Flow[Page]:
         """Start to read the page at *url*.
@@ -166,6 +169,7 @@ class PageReader(Protocol):
             UnsafeURL: The URL may not be opened.
             ServiceError: The page or the reading service failed.
         """
+        ...
 
 
 class BatchReader(PageReader, Protocol):
@@ -176,6 +180,7 @@ class BatchReader(PageReader, Protocol):
 
         The flow returns, for each URL in order, the whole page or its error; it raises one if none was read.
         """
+        ...
 
 
 Provider: TypeAlias = SearchProvider | PageReader
@@ -185,10 +190,12 @@ class _Sender(Protocol):
     @property
     def build_request(self) -> Callable[..., Any]:
         """Builds a request object of the client's own library."""
+        ...
 
     @property
     def send(self) -> Callable[..., Any]:
         """Sends a request."""
+        ...
 
 
 class HTTPClient(_Sender, Protocol):
@@ -196,6 +203,7 @@ class HTTPClient(_Sender, Protocol):
 
     def close(self) -> None:
         """Close the connections."""
+        ...
 
 
 class AsyncHTTPClient(_Sender, Protocol):
@@ -203,6 +211,7 @@ class AsyncHTTPClient(_Sender, Protocol):
 
     async def aclose(self) -> None:
         """Close the connections."""
+        ...
 
 
 @overload

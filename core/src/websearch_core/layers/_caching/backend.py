@@ -31,15 +31,19 @@ class CacheBackend(Protocol):
 
     def get(self, key: str) -> bytes | None:
         """Return what was set under *key*, or None if there is nothing or its time is up."""
+        ...
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
         """Keep *value* under *key* for *ttl* seconds; if it is too large, keep nothing under *key*."""
+        ...
 
     def clear(self) -> None:
         """Remove everything."""
+        ...
 
     def stats(self) -> CacheStats:
         """Return how full it is."""
+        ...
 
 
 class MemoryBackend:
