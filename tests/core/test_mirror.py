@@ -70,7 +70,7 @@ OTHERS = {
     "core/reading/html/test_select": "reading/_html/features reading/_html/model",
     "core/reading/html/test_structured_data": "reading/_html/jsonld",
     "core/reading/html/test_tree": "reading/_html/fragment",
-    "core/reading/isolation/test_pool": "reading/_isolation/child reading/_isolation/worker",
+    "core/reading/isolation/test_pool": "reading/_isolation/child",
     "core/reading/markdown/test_round_trip": "reading/_markdown/sanitizer",
     "core/reading/markdown/test_writer": "reading/_markdown/fences reading/_markdown/lines reading/_markdown/table",
     "core/reading/test_media": "_text/media_types reading/_formats reading/_sniff",

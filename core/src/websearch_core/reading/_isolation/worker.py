@@ -4,20 +4,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
 from base64 import urlsafe_b64decode
 from contextlib import suppress
 from io import FileIO
+from math import inf
 from pathlib import Path
 from typing import Any, cast
 
 from ..._runtime.deadline import time_left
+from ..._runtime.forks import Restartable
 from ...errors import BadResponse, ConfigurationError, TimedOut, TooLarge, UnsupportedContent, WebSearchError
 from ...models import Page
 from .child import MAX_SECONDS, receive, send
-from .watch import watch
 
 _START_TIMEOUT = 20.0  # seconds until a new process must be ready
+_WATCH_KEPT = 60.0  # seconds that its thread waits for something to watch
 _PIPE_SIZE = 2**20  # bytes: what Linux allows to all users
 _MAX_ANSWER_SIZE = 2**26  # bytes: far more than any page needs, in case a page has taken over the process
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {0} import serve; serve()"
@@ -80,7 +83,7 @@ class Worker:
 
     def _ask(self, question: tuple[dict[str, Any], bytes] | None, seconds: float) -> tuple[dict[str, Any], bytearray]:
         into, out = self._pipes
-        ends = watch.begin(self.process, seconds)
+        ends = _watch.begin(self.process, seconds)
         try:
             if question:
                 send(into, *question)
@@ -94,8 +97,53 @@ class Worker:
             self.end()
             raise
         finally:
-            if not watch.end(self.process):
+            if not _watch.end(self.process):
                 self.end()
+
+
+class _Watch(Restartable):
+    """A thread that watches all processes. A timer for each page would be another thread for each page."""
+
+    def start_over(self) -> None:
+        """Watch nothing: in a forked process, the thread does not exist."""
+        self._lock = threading.Lock()  # always entered itself, not as a `Condition`: see `_runtime.interrupts`
+        self._changed = threading.Condition(self._lock)
+        self._ends: dict[subprocess.Popen[bytes], float] = {}
+        self._thread: threading.Thread | None = None
+        self._looks_at = inf  # when the thread looks again, unless it is notified
+
+    def begin(self, process: subprocess.Popen[bytes], seconds: float) -> float:
+        """Kill *process* in so many seconds, unless `end` comes before. Return when that is."""
+        end = time.monotonic() + seconds
+        with self._lock:
+            self._ends[process] = end
+            if self._thread is None:
+                thread = threading.Thread(target=self._run, name="websearch-watch", daemon=True)
+                thread.start()
+                self._thread = thread
+            elif end < self._looks_at:
+                self._changed.notify()
+        return end
+
+    def end(self, process: subprocess.Popen[bytes]) -> bool:
+        """Watch *process* no longer. Return whether it was still watched, and is not killed."""
+        with self._lock:
+            return self._ends.pop(process, None) is not None
+
+    def _run(self) -> None:
+        with self._lock:
+            is_needed = True
+            while is_needed or self._ends:
+                now = time.monotonic()
+                for process in [process for process, end in self._ends.items() if end <= now]:
+                    del self._ends[process]
+                    process.kill()
+                self._looks_at = min(self._ends.values(), default=now + _WATCH_KEPT)
+                is_needed = self._changed.wait(self._looks_at - now)
+            self._thread = None
+
+
+_watch = _Watch()
 
 
 def _enlarge(pipe: FileIO) -> None:

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from websearch_core.reading._isolation import watch as module
-from websearch_core.reading._isolation.watch import _Watch
+from websearch_core.reading._isolation import worker
+from websearch_core.reading._isolation.worker import _Watch
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_one_thread_watches_all(start):
 
 
 def test_the_thread_ends_when_there_is_nothing_to_watch_and_the_next_process_gets_another(start, monkeypatch):
-    monkeypatch.setattr(module, "_KEPT", 0.01)
+    monkeypatch.setattr(worker, "_WATCH_KEPT", 0.01)
     watch, process = _Watch(), start()
     watch.begin(process, 0.01)
     process.wait(60)
