@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -76,9 +77,12 @@ def test_a_forked_process_watches_its_own(start):
     watch.begin(process, 600)
     pid = os.fork()
     if not pid:
-        own = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
-        watch.begin(own, 0.01)
-        os._exit(0 if own.wait(60) else 1)
+        signal.alarm(120)
+        try:
+            watch.begin(own := start(), 0.01)
+            os._exit(0 if own.wait(60) else 1)
+        finally:
+            os._exit(2)
 
     _, status = os.waitpid(pid, 0)
 
