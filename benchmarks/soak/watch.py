@@ -14,10 +14,12 @@ from pathlib import Path
 from statistics import linear_regression, median
 from typing import Any, ClassVar, Self
 
-from websearch_core._runtime.threads import _for_work
+from websearch_core._runtime.threads import _for_work, _spare
 from websearch_core.reading._isolation.pool import _pool
+from websearch_core.reading._isolation.worker import _watch
 
 _SAMPLE = 0.1  # seconds between two looks at the memory
+_SPARE = "websearch-work"  # threads
 _PATIENCE = 10.0  # seconds that what is ending may take
 
 
@@ -75,6 +77,11 @@ def find_children() -> set[int]:
     return {int(number) for one in lists for number in one.read_text("ascii").split()}
 
 
+def _count_busy() -> int:
+    """Return how many threads that are kept for work are at work."""
+    return sum(one.name == _SPARE for one in threading.enumerate()) - len(_spare._waiting)  # noqa: SLF001
+
+
 class Holdings:
     """What was held before a soak, to be compared with what is held after it."""
 
@@ -83,7 +90,7 @@ class Holdings:
         gc.collect()
         self._descriptors = find_descriptors()
         self._children = find_children()
-        self._threads = set(threading.enumerate())
+        self._threads, self._busy = set(threading.enumerate()), _count_busy()
 
     def find_leaks(self) -> list[str]:
         """Return what has not gone by now, or within ten seconds."""
@@ -95,9 +102,12 @@ class Holdings:
         return leaks
 
     def _list(self) -> list[str]:
-        kept = set() if _for_work._working else {_for_work._name}  # noqa: SLF001 - without work, kept for a minute
+        # Without work, these are kept for a minute.
+        kept = {_SPARE} | (set() if _for_work._working else {_for_work._name})  # noqa: SLF001
+        kept |= set() if _watch._ends else {"websearch-watch"}  # noqa: SLF001
         new = [one for one in threading.enumerate() if one not in self._threads and one.name not in kept]
         leaks = [f"the thread {one.name}" for one in new]
+        leaks += [f"the thread {_SPARE}"] * (_count_busy() - self._busy)
         leaks += [f"the process {number}" for number in find_children() - self._children]
         for number, place in find_descriptors().items():
             if self._descriptors.get(number) != place:
