@@ -190,8 +190,8 @@ def measure_hanging(bench: Bench) -> Section:
         f"of {_HANGING} hosts that take requests and never answer: {len(mixed)} URLs, mixed.",
         [Table(head, rows)],
         [Goal("at most 10 % of the run", f"{100 * shares[0]:.0f} %", shares[0] <= 0.1)],
-        "A host that hangs is tried once at the beginning, and again when nothing else is left: one `timeout` at the "
-        "end. So the share falls with the length of the list, and with a shorter `timeout`.",
+        "A host that hangs is tried once at the beginning, and again beside the others, in a quarter of the slots. "
+        "What is left of that when the others are read is waited for: nothing, if the list takes some times the `timeout`.",
     )
 
 

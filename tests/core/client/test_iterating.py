@@ -248,6 +248,28 @@ def test_hosts_that_hang_leave_places_to_the_others():
     assert len(list(given)) == 240
 
 
+@pytest.mark.parametrize(
+    ("error", "answered", "limit", "turn"),
+    [
+        (TimedOut("no answer"), False, 16, "bad"),  # or the list would wait for it at its end
+        (TimedOut("no answer"), True, 16, "good"),
+        (TimedOut("no answer"), False, 3, "good"),  # too few slots
+        (Unavailable("no connection"), False, 16, "good"),
+    ],
+)
+def test_only_a_host_that_hangs_and_never_answered_has_its_turn_beside_the_others(error, answered, limit, turn):
+    lanes = _stream.Lanes(None, limit, 4, give_up=3)
+    lanes.is_whole = True
+    for answer in [*["a page"] * answered, error]:
+        lanes.put("page", "bad")
+        assert lanes._find_turn(0)[0] == "bad"
+        lanes._leave("bad", ["page"], [answer], 0.0)
+    lanes.put("page", "good")
+    lanes.put("page", "bad")
+
+    assert lanes._find_turn(0)[0] == turn
+
+
 @FORMS
 def test_urls_with_one_canonical_form_are_read_once(form):
     reader = Reader()

@@ -164,12 +164,17 @@ class Lanes(Generic[K, T]):
         return first, items
 
     def _find_host(self) -> str | None:
-        """Return the host whose turn it is; those that failed come last, and leave half of the slots to the others."""
+        """Return the host whose turn it is: those that failed come last, and leave half of the slots to the others.
+
+        Those that hang have a quarter beside these, or the list would wait for them at its end.
+        """
+        failing = sum(number for host, number in self._under_way.items() if host in self._failures)
+        silent = (host for host in self._ready if self._failures.get(host, [])[-1:] == [TimedOut.code])
+        hanging = (host for host in silent if host not in self._answered)
+        if failing < self.limit // 4 and (host := next(hanging, None)):
+            return host
         first = next((host for host in self._ready if host not in self._failures), None)
-        if first is None and self._ready:
-            failing = sum(number for host, number in self._under_way.items() if host in self._failures)
-            return next(iter(self._ready)) if failing < max(1, self.limit // 2) else None
-        return first
+        return next(iter(self._ready), None) if first is None and failing < max(1, self.limit // 2) else first
 
     def _leave(self, host: str, items: Sequence[K], answers: Sequence[T | WebSearchError], cooldown: float) -> None:
         """Say that *items* have been done; or, with a *cooldown* in seconds, have to be done again after it."""
