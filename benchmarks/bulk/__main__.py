@@ -191,7 +191,8 @@ def measure_hanging(bench: Bench) -> Section:
         [Table(head, rows)],
         [Goal("at most 10 % of the run", f"{100 * shares[0]:.0f} %", shares[0] <= 0.1)],
         "A host that hangs is tried once at the beginning, and again beside the others, in a quarter of the slots. "
-        "What is left of that when the others are read is waited for: nothing, if the list takes some times the `timeout`.",
+        "What is left of that when the others are read is waited for: nothing, if the list takes some times the "
+        "`timeout`.",
     )
 
 
