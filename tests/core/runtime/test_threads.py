@@ -8,6 +8,7 @@ from contextvars import ContextVar
 
 import pytest
 
+from tests.waiting import wait_until
 from websearch_core._runtime import threads
 from websearch_core._runtime.threads import _Spare, start_thread
 
@@ -21,13 +22,6 @@ def spare(monkeypatch):
     return spare
 
 
-def is_waiting(spare, count=1):
-    """Wait until so many threads wait for work."""
-    while len(spare._waiting) < count:
-        threading.Event().wait(0.001)
-    return True
-
-
 def test_work_has_the_context_of_its_caller_and_leaves_nothing_in_it_for_the_next(spare):
     def see_and_set():
         seen = _word.get()
@@ -37,7 +31,7 @@ def test_work_has_the_context_of_its_caller_and_leaves_nothing_in_it_for_the_nex
     token = _word.set("kelp")
     first, thread = start_thread(see_and_set).result(60)
     _word.reset(token)
-    assert is_waiting(spare)
+    wait_until(lambda: spare._waiting)
     second, same = start_thread(see_and_set).result(60)
 
     assert (first, second) == ("kelp", "none")
@@ -50,7 +44,7 @@ def test_an_error_is_that_of_the_work_and_the_thread_lives_on(spare):
 
     outcome = start_thread(fail)
     assert isinstance(outcome.exception(60), SystemExit)
-    assert is_waiting(spare)
+    wait_until(lambda: spare._waiting)
 
     assert start_thread(threading.get_ident).result(60) == outcome.exception().code
 
@@ -75,10 +69,9 @@ def test_no_more_threads_are_kept_than_are_worth_it(spare, monkeypatch):
         return threading.current_thread()
 
     alive = [outcome.result(60) for outcome in [start_thread(meet) for _ in range(9)]]
-    while len(alive) > 4:  # some may have looked at once
-        alive = [thread for thread in alive if thread.is_alive()]
 
-    assert is_waiting(spare, 2)
+    wait_until(lambda: sum(thread.is_alive() for thread in alive) <= 4)  # some may have looked at once
+    wait_until(lambda: len(spare._waiting) >= 2)
 
 
 def test_a_thread_without_work_ends_and_work_that_comes_just_then_is_done(spare, monkeypatch):
@@ -95,7 +88,7 @@ def test_a_thread_without_work_ends_and_work_that_comes_just_then_is_done(spare,
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_has_threads_of_its_own(spare):
     start_thread(lambda: None).result(60)
-    assert is_waiting(spare)
+    wait_until(lambda: spare._waiting)
     pid = os.fork()
     if not pid:
         signal.alarm(120)

@@ -164,13 +164,13 @@ class Lanes(Generic[K, T]):
         return first, items
 
     def _find_host(self) -> str | None:
-        """Return the host whose turn it is: those that failed come last, and leave half of the slots to the others.
-
-        Those that hang have a quarter beside these, or the list would wait for them at its end.
-        """
+        """Return the host whose turn it is: those that failed come last, and leave half of the slots to the others."""
+        if not self._failures:
+            return next(iter(self._ready), None)
         failing = sum(number for host, number in self._under_way.items() if host in self._failures)
         silent = (host for host in self._ready if self._failures.get(host, [])[-1:] == [TimedOut.code])
         hanging = (host for host in silent if host not in self._answered)
+        # A quarter of the slots is for these, beside the others: the list would wait for them at its end.
         if failing < self.limit // 4 and (host := next(hanging, None)):
             return host
         first = next((host for host in self._ready if host not in self._failures), None)

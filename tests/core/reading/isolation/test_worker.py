@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from tests.waiting import wait_until
 from websearch_core.reading._isolation import worker
 from websearch_core.reading._isolation.worker import _Watch
 
@@ -28,8 +29,8 @@ def start():
         process.communicate()
 
 
-def names():
-    return [thread for thread in threading.enumerate() if thread.name == "websearch-watch" and thread.is_alive()]
+def count_threads():
+    return sum(thread.name == "websearch-watch" for thread in threading.enumerate())
 
 
 def test_a_process_is_killed_when_its_time_is_up_and_others_live_on(start):
@@ -48,13 +49,13 @@ def test_a_process_is_killed_when_its_time_is_up_and_others_live_on(start):
 
 
 def test_one_thread_watches_all(start):
-    watch, before = _Watch(), len(names())
+    watch, before = _Watch(), count_threads()
     for _ in range(3):
         process = start()
         watch.begin(process, 600)
         watch.end(process)
 
-    assert len(names()) == before + 1
+    assert count_threads() == before + 1
 
 
 def test_the_thread_ends_when_there_is_nothing_to_watch_and_the_next_process_gets_another(start, monkeypatch):
@@ -62,9 +63,7 @@ def test_the_thread_ends_when_there_is_nothing_to_watch_and_the_next_process_get
     watch, process = _Watch(), start()
     watch.begin(process, 0.01)
     process.wait(60)
-    thread = watch._thread
-    while watch._thread:
-        thread.join(0.01)
+    wait_until(lambda: not watch._is_running)
 
     watch.begin(following := start(), 0.01)
 

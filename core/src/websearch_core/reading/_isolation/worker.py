@@ -109,7 +109,7 @@ class _Watch(Restartable):
         self._lock = threading.Lock()  # always entered itself, not as a `Condition`: see `_runtime.interrupts`
         self._changed = threading.Condition(self._lock)
         self._ends: dict[subprocess.Popen[bytes], float] = {}
-        self._thread: threading.Thread | None = None
+        self._is_running = False
         self._looks_at = inf  # when the thread looks again, unless it is notified
 
     def begin(self, process: subprocess.Popen[bytes], seconds: float) -> float:
@@ -117,10 +117,9 @@ class _Watch(Restartable):
         end = time.monotonic() + seconds
         with self._lock:
             self._ends[process] = end
-            if self._thread is None:
-                thread = threading.Thread(target=self._run, name="websearch-watch", daemon=True)
-                thread.start()
-                self._thread = thread
+            if not self._is_running:
+                threading.Thread(target=self._run, name="websearch-watch", daemon=True).start()
+                self._is_running = True
             elif end < self._looks_at:
                 self._changed.notify()
         return end
@@ -140,7 +139,7 @@ class _Watch(Restartable):
                     process.kill()
                 self._looks_at = min(self._ends.values(), default=now + _WATCH_KEPT)
                 is_needed = self._changed.wait(self._looks_at - now)
-            self._thread = None
+            self._is_running = False
 
 
 _watch = _Watch()
