@@ -117,7 +117,7 @@ def _read(path: Path) -> list[tuple[ast.AST, bool]]:
 def calls(module: ModuleType) -> Iterator[Call]:
     """Yield the calls of `re` in the source of *module*."""
     path = Path(module.__file__ or "")
-    if path.suffix != ".py":
+    if path.suffix != ".py" or not re.search(r"\bre\b", path.read_text("utf-8")):
         return
     nodes = _read(path)
     names = {"re"} | {

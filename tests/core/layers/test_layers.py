@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from websearch_core import WebSearch, layers
-from websearch_core._runtime.deadline import time_limit
+from websearch_core._runtime.deadline import time_left, time_limit
 from websearch_core.errors import (
     AllProvidersFailed,
     AuthenticationError,
@@ -176,18 +176,27 @@ def test_an_unsafe_url_is_unsafe_for_every_reader():
         play(Fallback()(Stub("a"), Stub("b")).read("https://a.example"), UnsafeURL("no"))
 
 
-def test_each_provider_gets_a_fair_share_of_the_time():
+@pytest.mark.parametrize("what", ["search", "read", "read_many"])
+def test_each_provider_gets_a_fair_share_of_the_time(what):
     shares = []
 
     class Timed(Stub):
         def search(self, query):
-            from websearch_core._runtime.deadline import time_left
-
             shares.append(time_left())
             return (yield from super().search(query))
 
+        def read(self, url):
+            shares.append(time_left())
+            return (yield from super().read(url))
+
+        def read_many(self, urls):
+            (url,) = urls
+            return [(yield from self.read(url))]
+
+    chain = Fallback()(Timed("a"), Timed("b"), Timed("c"))
+    asked = {"search": KELP, "read": "https://a.example", "read_many": ["https://a.example"]}[what]
     with time_limit(30):
-        play(Fallback()(Timed("a"), Timed("b"), Timed("c")).search(KELP), Unavailable(""), Unavailable(""), reply())
+        play(getattr(chain, what)(asked), Unavailable(""), Unavailable(""), reply())
     assert [round(share) for share in shares] == [10, 15, 30]
 
 

@@ -117,6 +117,26 @@ def test_what_is_ambiguous_or_not_for_pages_is_refused(url, complaint):
         Guard().check(url)
 
 
+def test_the_ports_that_are_refused_are_the_bad_ports_of_the_fetch_standard():
+    bad = (
+        "0 1 7 9 11 13 15 17 19-23 25 37 42 43 53 69 77 79 87 95 101-104 109-111 113 115 117 119 123 135 137 139 143 161 "
+        "179 389 427 465 512-515 526 530-532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 "
+        "4045 4190 5060 5061 6000 6566 6665-6669 6679 6697 10080"
+    )
+    guard = Guard()
+
+    def is_refused(port):
+        try:
+            guard.check(f"http://shop.example:{port}/")
+        except UnsafeURL:
+            return True
+        return False
+
+    ends = [[int(end) for end in one.split("-")] for one in bad.split()]
+    ports = {port for one in ends for port in range(one[0], one[-1] + 1)}
+    assert {port for port in range(11_000) if is_refused(port)} == ports
+
+
 def test_a_network_is_a_hole_for_addresses():
     guard = Guard.allowing(["10.1.0.0/16", "fd12::/32"])
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.waiting import wait_until
 from websearch_core import WebSearch
 from websearch_core._net.sender import Steps
 from websearch_core._runtime import threads as _threads
@@ -46,13 +47,6 @@ def held():
 
 def alive():
     return [thread for thread in threading.enumerate() if thread.name == "websearch-test"]
-
-
-def comes_true(condition):
-    ends = time.monotonic() + 60
-    while not condition() and time.monotonic() < ends:
-        time.sleep(0.001)
-    return condition()
 
 
 def fill(turns, **waiting):
@@ -151,14 +145,14 @@ class TestThreads:
     def test_work_of_one_client_does_not_wait_behind_that_of_another(self, threads, held):
         behind = [threads.submit("ann", held) for _ in range(50)]
         assert threads.submit("bob", lambda: "done").result(60) == "done"
-        assert comes_true(lambda: threads.count_waiting("ann") == 46)
+        wait_until(lambda: threads.count_waiting("ann") == 46)
         for one in behind:
             one.cancel()
 
     def test_work_that_is_cancelled_before_its_turn_is_never_done(self, threads, held):
         done = []
         running = [threads.submit("ann", held) for _ in range(4)]
-        assert comes_true(lambda: all(one.running() for one in running))
+        wait_until(lambda: all(one.running() for one in running))
         waiting = [threads.submit("ann", lambda: done.append(1)) for _ in range(100)]
         assert all(one.cancel() for one in waiting)
         assert threads.count_waiting("ann") == 0
@@ -193,7 +187,7 @@ class TestThreads:
 
     def test_a_thread_is_ready_as_long_as_others_work(self, threads, held):
         threads.submit("ann", held)
-        assert comes_true(lambda: len(alive()) == 2)
+        wait_until(lambda: len(alive()) == 2)
         time.sleep(0.2)  # four times as long as threads without work are kept
         assert len(alive()) == 2
         assert threads.submit("bob", lambda: 3).result(60) == 3
@@ -266,7 +260,7 @@ class TestPlaces:
         with ThreadPoolExecutor(50) as readers:
             for _ in range(40):
                 readers.submit(slots.hold, "ann", lambda: ends.wait(20), 20, most=2)
-            assert comes_true(lambda: slots.waiting == 38)
+            wait_until(lambda: slots.waiting == 38)
             assert readers.submit(slots.hold, "bob", lambda: "read", 20, most=2).result(60) == "read"
             assert (slots.held, slots.waiting) == (2, 38)
             ends.set()
@@ -278,7 +272,7 @@ class TestPlaces:
         with ThreadPoolExecutor(6) as readers:
             for _ in range(6):
                 readers.submit(slots.hold, "ann", lambda: ends.wait(20), 20, most=1)
-            assert comes_true(lambda: slots.held + slots.waiting == 6)
+            wait_until(lambda: slots.held + slots.waiting == 6)
             counts = slots.held, slots.waiting
             ends.set()
         assert counts == (1, 5)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import longer_until
+from tests.waiting import longer_until, wait_until
 from websearch_core import WebSearch
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, UnsupportedContent
@@ -70,17 +70,8 @@ def all_busy():
         return not pool._pool._free
 
 
-def comes_true(condition, seconds=60.0):
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
-
-
-def is_gone(pid):
-    """Return whether the process has ended; a zombie that init has yet to reap counts as ended."""
+def wait_for_end(pid):
+    """Wait until the process has ended, as a zombie that init has yet to reap has, too."""
 
     def gone():
         try:
@@ -88,7 +79,7 @@ def is_gone(pid):
         except FileNotFoundError:
             return True
 
-    return comes_true(gone)
+    wait_until(gone)
 
 
 def test_one_process_reads_page_after_page_as_this_one_does():
@@ -113,7 +104,7 @@ def test_a_crash_costs_the_page_and_the_next_one_works():
         os.kill(pid, signal.SIGSTOP)  # so that it is busy with the page when it crashes
         with ThreadPoolExecutor(1) as thread:
             reading = thread.submit(isolated, LARGE)
-            assert comes_true(all_busy)
+            wait_until(all_busy)
             os.kill(pid, crash)
             os.kill(pid, signal.SIGCONT)
             with pytest.raises(BadResponse, match="crashed"):
@@ -124,12 +115,12 @@ def test_a_crash_costs_the_page_and_the_next_one_works():
 
 def test_a_crash_costs_only_the_page_that_caused_it():
     with ThreadPoolExecutor(2) as threads:
-        assert comes_true(lambda: list(threads.map(isolated, [LONG] * 2, [2] * 2)) and len(pool._pool._free) == 2)
+        wait_until(lambda: list(threads.map(isolated, [LONG] * 2, [2] * 2)) and len(pool._pool._free) == 2)
         victim, other = workers()
         for pid in (victim, other):
             os.kill(pid, signal.SIGSTOP)
         reading = [threads.submit(isolated, LONG, 2) for _ in range(2)]
-        assert comes_true(all_busy)
+        wait_until(all_busy)
         os.kill(victim, signal.SIGKILL)
         os.kill(other, signal.SIGCONT)
         assert {type(one.exception(60)) for one in reading} == {BadResponse, type(None)}
@@ -139,7 +130,7 @@ def test_a_crash_costs_only_the_page_that_caused_it():
 def test_a_process_that_died_while_idle_costs_nothing():
     pid = worker_pid()
     os.kill(pid, signal.SIGKILL)
-    assert is_gone(pid)
+    wait_for_end(pid)
     assert worker_pid() != pid
 
 
@@ -153,7 +144,7 @@ def test_a_hang_ends_with_the_deadline_and_the_next_page_works(data):
             isolated(data)
         assert time.monotonic() - started < seconds + 30
 
-    assert is_gone(pid)
+    wait_for_end(pid)
     assert worker_pid() != pid
 
 
@@ -299,7 +290,7 @@ def test_a_daemonic_process_which_may_not_have_children_can_isolate():
     assert ours.poll(120)
     pid = ours.recv()
     child.join(60)
-    assert is_gone(pid)
+    wait_for_end(pid)
 
 
 def test_a_script_without_a_guard_is_not_run_again(tmp_path):
@@ -330,7 +321,7 @@ sys.stdin.readline()
     if ending != "returns":
         host.kill()
     host.communicate("go on\n" if ending == "returns" else None)
-    assert is_gone(pid)
+    wait_for_end(pid)
 
 
 def test_processes_that_are_not_needed_end(monkeypatch):
@@ -344,10 +335,10 @@ def test_processes_that_are_not_needed_end(monkeypatch):
         patched.setattr(pool, "_MAX_IDLE", 0.2)
         patched.setattr(worker.Worker, "end", note)
         assert isolated(PAGE).title == "Kelp"
-        assert comes_true(lambda: not workers())
-        assert comes_true(lambda: pids)
+        wait_until(lambda: not workers())
+        wait_until(lambda: pids)
     (pid,) = pids
-    assert comes_true(lambda: not Path(f"/proc/{pid}").exists())  # not even a zombie is left
+    wait_until(lambda: not Path(f"/proc/{pid}").exists())  # not even a zombie is left
     assert worker_pid() != pid
 
 
@@ -423,7 +414,7 @@ def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypa
         few = list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)))
         assert not workers()
         monkeypatch.setattr(pool, "_START_COST", 0.05)
-        assert comes_true(
+        wait_until(
             lambda: (
                 few == list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)))
                 and workers()
@@ -505,7 +496,7 @@ def test_the_direct_reader_has_the_option_isolate(server, http, colour):
     web.close()
 
     assert len(workers()) == 1
-    assert comes_true(lambda: threading.active_count() <= before + 4)
+    wait_until(lambda: threading.active_count() <= before + 4)
 
 
 @pytest.mark.no_cover
