@@ -92,7 +92,7 @@ def test_hostile_texts_take_no_time(text):
         ("1,234", "1234"), ("1.234", "1234"), ("1 234", "1234"), ("1\u202f234", "1,234"), ("1’234", "1234"),
         ("1,234.50", "1.234,5"), ("12,5", "12.5"), ("1.2 million", "1,200,000"), ("3 Milliarden", "3 billion"),
         ("5 %", "5 percent"), ("5%", "5 Prozent"), ("١٢٣٤", "1234"), ("३५", "35"), ("1.2万", "12000"), ("007", "7"),
-        ("1,234,567", "1234567"), ("2.50", "2.5"),
+        ("1,234,567", "1234567"), ("2.50", "2.5"), (".5", "0.5"), ("1,50,000", "150000"), ("12,34,567.50", "1234567.5"),
     ],
 )  # fmt: skip
 def test_a_figure_is_the_same_however_it_is_written(written, same):
@@ -266,6 +266,28 @@ def test_two_sources_that_differ_each_support_what_is_said_of_them():
         ("4.2 lakh", "4.2 crore", ("4.2",)),
         ("4.2 million percent", "4.2 billion percent", ("4.2",)),
         ("4.2bn", "4.2 billion", ()),
+        ("$3.5B", "$3.5M", ("3.5",)),
+        ("$3.5 billion", "$3.5M", ("3.5",)),
+        ("£900m", "£900k", ("900",)),
+        ("$3.5M", "3,500,000 dollars", ()),
+        ("3.5万元", "3.5万亿元", ("3.5",)),
+        ("3,5 nghìn đồng", "3,5 nghìn tỷ đồng", ("3,5",)),
+        ("1.5 लाख रुपये", "1.5 लाख करोड़ रुपये", ("1.5",)),
+        ("3.5 พันบาท", "3.5 พันล้านบาท", ("3.5",)),
+        ("3,5 mil millones de euros", "3,5 mil millones de dólares", ("3,5",)),
+        ("3.500 millones de euros", "3,5 mil millones de euros", ()),
+        ("one billion", "one million", ("one",)),
+        ("5 million", "one million", ("one",)),
+        ("one million", "1 million", ()),
+        ("₹1,50,00,000", "₹1,50,000", ("1,50,000",)),
+        ("1.5 lakh rupees", "₹1,50,000", ()),
+        (".5 mg", "5 mg", ("5",)),
+        ("500 micrograms", "500 mg", ("500",)),
+        ("60 kilowatts", "60 watts", ("60",)),
+        ("40 acres", "40 ha", ("40",)),
+        ("20 seconds", "20 ms", ("20",)),
+        ("2 percentage points", "2%", ("2",)),
+        ("US$4.2 million", "4.2 million USD", ()),
         ("5 binders", "5 birds", ()),
     ],
 )
@@ -274,6 +296,27 @@ def test_of_two_figures_with_a_scale_only_the_scaled_values_count(source, claim,
     (check,) = check_citations(f"The harvest of the coast was {claim} in all [1].", sources)
 
     assert check.missing == missing
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("The bridge cost 12 million dollars to build, said Dr. Smith.", "99 million"),
+        ("The bridge carried 12 ships to the U.S. Navy base.", "99 ships"),
+        ("Mr. J. K. Rowling paid 12 euros at Mt. Fuji.", "99 euros"),
+        ("Die Brücke kostete 12 Mio. Euro im Jahr.", "99 Mio."),
+        ("Die Brücke mit 12 Bögen wurde am 5. Mai eröffnet.", "99 Bögen"),
+        ("Мост длиной 12 м построил А. С. Петров.", "99 м"),
+    ],
+)
+def test_an_abbreviation_or_an_ordinal_ends_no_claim(right, wrong):
+    sources = [{"id": 1, "text": right}]
+    altered = f"{right[: right.index('12')]}{wrong}{right[right.index('12') + len(wrong) :]}"
+
+    assert [one.verdict for one in check_citations(f"{right[:-1]} [1].", sources)] == ["supported"]
+    assert [(one.verdict, one.missing) for one in check_citations(f"{altered[:-1]} [1].", sources)] == [
+        ("partial", ("99",))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -331,7 +374,7 @@ def spend(text, answer=ANSWER):
     "unit",
     [
         "A. B! C? ", "0. 1. 2. ", "\n", "a\n", " ", "kelp. ", "Giant kelp. ", "giant kelp ", "1998 ", "1,111", "[... ",
-        "[... a ...]\n", '"kelp ', "。", "May 1998 ", "4.2 million ", "\u0301",
+        "[... a ...]\n", '"kelp ', "。", "May 1998 ", "4.2 million ", "\u0301", "สาม", "einundzwanzig", "Dr. A. 5. Mai ",
     ],
 )  # fmt: skip
 @pytest.mark.no_cover

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from .._text.dates import find_dates
 from .._text.sentences import split_sentences
 from .._text.terms import MARKS, UNSPACED, split_terms
-from ._figures import MONTH, PERCENT, TABLES, Figure, find_figures, is_same, list_words
+from ._figures import MONTH, PERCENT, TABLES, UNITS, Figure, find_figures, is_same, list_words
 
 _RUN = 3  # sentences that may support a claim together
 _LONGER = 0.15  # share of a claim that another sentence has to add
@@ -69,9 +69,10 @@ class Claim:
         words = [term for term in split_terms(text) if not any(a <= term.start < b for a, b in inside)]
         first = words[0].start if words else -1
         self.names = {
-            term.form: text[term.start : term.end]
+            term.form: name
             for term in words
-            if term.start != first and text[term.start : term.end][:1].isupper() and text[term.start - 1] != "°"
+            if (name := text[term.start : term.end])[:1].isupper()
+            and not (term.start == first or text[term.start - 1] == "°" or name.lower() in UNITS)
         }
         self.terms = dict.fromkeys(term.form for term in words)
         self.negations = Negations(text)

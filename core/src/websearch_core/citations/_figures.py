@@ -28,9 +28,10 @@ def list_words(words: str) -> list[str]:
 PERCENT, MONTH = "%", "month of a year"  # units that a source has to state
 
 _DIGITS = re.compile(
-    r"\d{1,3}(?:[.,'’\u066c \u00a0\u2009\u202f]\d{3}){1,9}(?:[.,\u066b]\d+)?(?!\d)|\d+(?:[.,\u066b]\d+)?"  # noqa: RUF001 - also an Arabic comma
+    r"\d{1,2}(?:,\d\d)+,\d{3}(?:\.\d+)?(?!\d)|(?<![\w.])\.\d+"
+    r"|\d{1,3}(?:[.,'’\u066c \u00a0\u2009\u202f]\d{3}){1,9}(?:[.,\u066b]\d+)?(?!\d)|\d+(?:[.,\u066b]\d+)?"  # noqa: RUF001 - also an Arabic comma
 )
-_PERCENT = re.compile(rf"\s{{0,2}}(?:{'|'.join(list_words(TABLES['percent']))})", re.IGNORECASE)
+_PERCENT = re.compile(rf"\s{{0,2}}(?:{'|'.join(list_words(TABLES['percent']))})(?!age point)", re.IGNORECASE)
 _BEFORE_PERCENT = tuple(list_words(TABLES["before percent"]))
 _SCALE_OF = {word: 10 ** int(power) for power, words in TABLES["scales"].items() for word in words.split()}
 # What is short begins other words, too: "5 binders" are not 5,000, which is "5 bin" in Turkish.
@@ -39,13 +40,15 @@ _SHORT_SCALES, _LONG_SCALES = (
     for short in (True, False)
 )
 _SCALE = re.compile(rf"[\s\u00a0-]?({_LONG_SCALES}|(?:{_SHORT_SCALES})(?![^\W\d_]))", re.IGNORECASE)
-_UNITS = {  # a name that ends with "*" begins words
+_SCALE_OF_MONEY = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
+_MONEY_SCALE = re.compile(r" ?([kmbt])(?![^\W_])", re.IGNORECASE)
+UNITS = {  # a name that ends with "*" begins words
     name: (kind, factor)
     for kind, units in TABLES["units"].items()
     for factor, names in units.items()
     for name in list_words(names)
 } | dict.fromkeys(list_words(TABLES["month numbers"]), (MONTH, ""))
-_LONGEST = max(map(len, _UNITS))
+_LONGEST = max(map(len, UNITS))
 _GAP = re.compile(r"[ \t\u00a0\u2009\u202f-]{0,2}(?:de )?")
 _GOES_ON = re.compile(rf"[^\W\d_{UNSPACED}](?:[^\W_]|[{MARKS}])")  # a word, after the name of a unit
 _MINUS = re.compile(rf"(?<!\w)(?<!\d\s)[-−–]$|(?:{'|'.join(list_words(TABLES['minus']))})\s?$")  # noqa: RUF001
@@ -60,7 +63,7 @@ _MONTH = re.compile(  # beside a figure
 _MAX_DIGITS = 16
 _TOLERANCE = 0.05  # of a value in another unit: people round it
 # Of numbers in words.
-_MAX_HAN = 12  # characters of a number
+_MAX_NUMERAL = 12  # characters or words of a number that is written without spaces
 # The value of a word: a number, or "x100" if it multiplies the number before it.
 _VALUES = {word.rstrip("?"): value for value, words in TABLES["numbers"].items() for word in words.split()}
 _DOUBTFUL = frozenset(
@@ -71,12 +74,12 @@ _THAI = re.compile(TABLES["thai"])
 _GERMAN = re.compile("|".join(sorted(TABLES["german"].split("|"), key=len, reverse=True)))
 _COMPOUND = re.compile(rf"(?:{_GERMAN.pattern})(?:(?:und)?(?:{_GERMAN.pattern}))+")
 _WORD = re.compile(
-    rf"(?P<percent>分之)?(?P<han>[{''.join(_HAN)}]{{1,{_MAX_HAN}}})(?P<counted>(?=[{TABLES['han counts']}]))?"
-    rf"|(?P<thai>(?:{TABLES['thai']})+)|(?:(?![{UNSPACED}])[^\W\d_]|[{MARKS}])+"
+    rf"(?P<percent>分之)?(?P<han>[{''.join(_HAN)}]{{1,{_MAX_NUMERAL}}})(?P<counted>(?=[{TABLES['han counts']}]))?"
+    rf"|(?P<thai>(?:{TABLES['thai']}){{1,{_MAX_NUMERAL}}})|(?:(?![{UNSPACED}])[^\W\d_]|[{MARKS}])+"
 )
+_MAX_COMPOUND = 60  # characters: the longest below a million has 57
 _NUMERAL_GAP = re.compile(rf"[ -](?:(?:{TABLES['joints'].replace(' ', '|')}) )?", re.IGNORECASE)
 _AND = "و"  # Arabic joins it to the word after it
-_LEAST = 2  # "one" is an article or a pronoun
 
 
 class Figure(NamedTuple):
@@ -140,15 +143,16 @@ def find_figures(text: str) -> list[Figure]:
 def _measure(text: str, start: int, end: int, values: frozenset[str]) -> Figure:
     """Read the scale and the unit of a number."""
     written, factor = text[start:end], 1
-    scale = _SCALE.match(text, end)
-    if scale and all(len(value) < _MAX_DIGITS for value in values):
-        factor, end = _SCALE_OF[scale[1].lower()], scale.end()
     before = text[max(0, start - 8) : start].lower()
     symbol = _SYMBOL.search(before)
+    while factor < 10**9 and (scale := _SCALE.match(text, end)) and all(len(value) < _MAX_DIGITS for value in values):
+        factor, end = factor * _SCALE_OF[scale[1].lower()], scale.end()  # "3.5 mil millones", "3.5万亿"
+    if symbol and factor == 1 and (short := _MONEY_SCALE.match(text, end)):
+        factor, end = _SCALE_OF_MONEY[short[1].lower()], short.end()  # "$3.5M"
     if _PERCENT.match(text, end) or before.endswith(_BEFORE_PERCENT):
         unit = PERCENT, ""
     else:
-        unit = _UNITS[symbol[1]] if symbol else _find_unit(text, end)
+        unit = UNITS[symbol[1]] if symbol else _find_unit(text, end)
     if unit[0] in {"", "temperature"} and _MINUS.search(before):  # "-10" of "-10 to -5 °C" may be a temperature
         written, values = f"-{written}", frozenset(f"-{value}" for value in values).union(() if unit[0] else values)
     return Figure(written, values, factor, *unit, start, end)
@@ -161,9 +165,9 @@ def _find_unit(text: str, place: int) -> tuple[str, str]:
     after = text[place : place + _LONGEST + 1].lower()
     for length in range(min(len(after), _LONGEST), 0, -1):
         name = after[:length]
-        unit = _UNITS.get(f"{name}*")
+        unit = UNITS.get(f"{name}*")
         if unit is None and not _GOES_ON.match(after, length - 1):
-            unit = _UNITS.get(name)
+            unit = UNITS.get(name)
         if unit:
             return unit
     return "", ""
@@ -171,13 +175,16 @@ def _find_unit(text: str, place: int) -> tuple[str, str]:
 
 def _read(written: str) -> Iterator[str]:
     """Yield the values of digits with separators, as any locale would read them."""
-    written = "".join(str(int(one)) if one.isdecimal() else one for one in written)
+    written = "0" * (written[0] == ".") + "".join(str(int(one)) if one.isdecimal() else one for one in written)
     separators = [one for one in written if not one.isdigit()]
     if not separators:
         yield _normalize(written)
         return
     digits = re.split(r"\D", written)
     last = separators[-1]
+    if separators[:2] == [",", ","] and len(digits[1]) == 2:  # "1,50,000", as India groups them
+        yield _normalize(written.replace(",", ""))
+        return
     grouped = all(len(group) == 3 for group in digits[1:]) and len(set(separators)) == 1
     if grouped:
         yield _normalize("".join(digits))
@@ -194,7 +201,7 @@ def _normalize(number: str) -> str:
 
 
 def find_numerals(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield where each number in words begins and ends, and its value; not 0 or 1, and not "hundreds"."""
+    """Yield where each number in words begins and ends, and its value; not 0, "one" or "hundreds"."""
     number, begin, end, is_clear = _Number(), 0, 0, False
     for word in _WORD.finditer(text):
         start, stop = word.span("han") if word["han"] else word.span()
@@ -203,12 +210,12 @@ def find_numerals(text: str) -> Iterator[tuple[int, int, int]]:
             if (follows or place) and number.take(value, glued=place > 0 or word[0][0] == _AND):
                 is_clear = True
             else:
-                if is_clear and number.value >= _LEAST:
+                if is_clear and number.is_meant(text, end):
                     yield begin, end, number.value
                 number, begin, is_clear = _Number(), start, word[0].lower() not in _DOUBTFUL
                 number.take(value)
             end = stop
-    if is_clear and number.value >= _LEAST:
+    if is_clear and number.is_meant(text, end):
         yield begin, end, number.value
 
 
@@ -229,7 +236,8 @@ def _split(word: re.Match[str]) -> Sequence[str]:
 def _split_word(word: str) -> tuple[str, ...]:
     if value := _VALUES.get(word) or _VALUES.get(word.removeprefix(_AND)):
         return (value,)
-    return tuple(_VALUES[part] for part in _GERMAN.findall(word)) if _COMPOUND.fullmatch(word) else ()
+    is_compound = len(word) <= _MAX_COMPOUND and _COMPOUND.fullmatch(word)
+    return tuple(_VALUES[part] for part in _GERMAN.findall(word)) if is_compound else ()
 
 
 class _Number:
@@ -243,6 +251,10 @@ class _Number:
     def value(self) -> int:
         """The number so far."""
         return self._thousands + self._hundreds + self._last
+
+    def is_meant(self, text: str, end: int) -> bool:
+        """Return whether it counts, where it *end*s in a text: "one" is an article, except in "one million"."""
+        return self.value > 1 or (self.value == 1 and _SCALE.match(text, end) is not None)
 
     def take(self, value: str, *, glued: bool = False) -> bool:
         """Add the value of a word, if it can follow; one that is *glued* to the word before may be the larger."""
