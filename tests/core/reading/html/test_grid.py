@@ -64,6 +64,15 @@ def test_a_card_may_be_a_link_as_a_whole():
     ("inside", "now", "before"),
     [
         ("<del>$60</del> <ins>$48.99</ins>", "$48.99", "$60"),
+        ("<p><del>$60</del></p><p>$48.99</p>", "$48.99", "$60"),
+        (
+            (
+                '<div class="price--on-sale"><div><span class="regular">$48.99</span></div>'
+                '<div><span><s class="regular">$60</s></span><span class="sale">$48.99</span></div></div>'
+            ),
+            "$48.99",
+            "$60",
+        ),
         ('<span class="old-price">$60</span><span>$48.99</span>', "$48.99", "$60"),
         ("<b>Now $48.99</b><i>Was $60</i>", "Now $48.99", "Was $60"),
         ("<b>$48.99</b><i>Save $11.01</i>", "$48.99", None),
@@ -204,8 +213,15 @@ def test_a_grid_has_prices_in_the_currencies_of_many_countries(price):
     assert {one.price for one in items(f"<ul>{''.join(card(n, price) for n in range(4))}</ul>")} == {price}
 
 
-def test_the_cost_of_a_delivery_is_no_price():
-    found = items(f"<ul>{''.join(card(n, '€5', '<p>€9 delivery</p>') for n in range(4))}</ul>")
+@pytest.mark.parametrize(
+    "other",
+    [
+        "€9 delivery", "Sie sparen 9 €", "zzgl. 9 € Versand", "ahorras 9 €", "envío 9 €", "economisiți 9 lei", "livrare 9 lei",
+        "έκπτωση 9 €", "доставка 9 ₽", "kargo 90 TL", "indirim 90 TL", "خصم 9 ريال", "₹9 छूट", "giảm 9 ₫", "ส่วนลด ฿9", "立减¥9", "运费¥9",
+    ],
+)  # fmt: skip
+def test_the_cost_of_a_delivery_and_what_is_saved_are_no_price(other):
+    found = items(f"<ul>{''.join(card(n, '€5', f'<p>{other}</p>') for n in range(4))}</ul>")
 
     assert {one.price for one in found} == {"€5"}
 

@@ -321,3 +321,19 @@ def test_a_page_of_a_megabyte_survives_whole(kind: str) -> None:
         Excerpt(find=f"number {count - 5}]"),
     ):
         assert f"{count - 5}.50" in part.of(page).content
+
+
+def test_what_a_page_shows_besides_its_data_is_kept_and_found():
+    description = (
+        "Our status page shows whether the systems of Example Inc. run as they should. We are up, always, and honest."
+    )
+    page = read(
+        f"<h1>Status</h1><p>All systems down since 09:14.</p><p>{description[:40]}</p>",
+        f'<meta name=description content="{description * 2}">',
+    )
+
+    assert description in page.content
+    assert page.content.count("Our status page shows") == 2
+    assert page.content.endswith("All systems down since 09:14.")
+    assert any("little text without its scripts" in note for note in page.notes)
+    assert "1 place with '09:14'" in Excerpt(find="09:14").of(page).notes

@@ -75,6 +75,8 @@ def test_a_product_has_its_price_and_what_belongs_to_it():
         ("<p>Free shipping over $50</p>", "48.99"),
         ("<p>$52.99</p>", None),
         ("<p>Was <del>$48.99</del>, now $42.00</p>", None),
+        ("<p><del>$48.99</del></p><p>$42.00</p>", None),
+        ("<p>plus 4,99 € Versand</p>", "48.99"),
     ],
 )
 def test_a_stated_price_is_taken_if_nothing_that_is_shown_contradicts_it(shown, price):
@@ -153,6 +155,7 @@ def test_of_a_price_in_doubt_both_are_given_and_neither_is_chosen():
             "20",
             None,
         ),
+        ([{"price": 20, "priceCurrency": "EUR"}, {"price": 1500, "priceCurrency": "JPY"}], "20", None),
         ({"price": "1,299.00"}, "1299", None),
         ({"price": "49,90"}, "49.90", None),
         ({"price": 20, "priceSpecification": {"price": 3, "referenceQuantity": {"value": 1}}}, "20", None),
@@ -168,7 +171,9 @@ def test_variants_have_offers_too():
     assert facts(read(group), "kind", "price", "high_price") == ("product", "5", "7")
 
 
-@pytest.mark.parametrize("price", ["0", "-5", "free", "1e9999", "NaN", "", None, True, [], {"x": 1}, "9" * 400, 1e300])
+@pytest.mark.parametrize(
+    "price", ["0", "-5", "free", "1e9999", "1e-999999", "NaN", "", None, True, [], {"x": 1}, "9" * 400, 1e300]
+)
 def test_what_is_no_price_is_none(price):
     assert read(product({"price": price})).data.price is None
 
@@ -192,6 +197,24 @@ def test_open_graph_and_microdata_state_prices_too():
             "product", "Brass lamp", "48.99", "EUR", "out of stock",
         )  # fmt: skip
     assert facts(read(head=head), "list_price", "brand") == ("60", "Acme")
+
+
+def test_what_differs_between_offers_is_given_of_all():
+    offers = [{"price": 10, "availability": "https://schema.org/OutOfStock"}, {"price": 12, "availability": "InStock"}]
+
+    assert facts(read(product(offers)), "price", "high_price", "availability") == ("10", "12", "out of stock, in stock")
+
+
+@pytest.mark.parametrize("main", [product(), product({"availability": "InStock"})])
+def test_a_product_beside_the_page_states_nothing_about_its_own(main):
+    bulb = (
+        '<aside><div itemscope itemtype="https://schema.org/Product"><span itemprop="name">Bulb E27</span><div itemprop='
+        '"offers" itemscope itemtype="https://schema.org/Offer"><span itemprop="price" content="5.00">$5.00</span></div></div></aside>'
+    )
+    page = read(main, f"<p>$52.99</p>{bulb}")
+
+    assert page.data.price is None
+    assert page.data.name in ("", "Brass lamp")
 
 
 def test_the_statement_that_is_shown_wins():

@@ -109,7 +109,8 @@ class Excerpt:
     def __post_init__(self) -> None:
         """Check the options before anything is fetched."""
         for name, (kind, what) in _TYPES.items():
-            if not isinstance(value := getattr(self, name), kind):
+            value = getattr(self, name)
+            if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 raise InvalidOption(f"{name}: must be {what}, not {type(value).__name__}")
         check(1 if self.max_length is None else self.max_length, self.offset)
         if self.max_tokens is not None and self.max_tokens < 1:

@@ -20,6 +20,7 @@ from .._element import HEADINGS
 from .._links import absolute
 from .._types import NAME_LENGTH
 from .blocks import TextBlocks
+from .phrases import PHRASES
 
 MAX_ITEMS = 100
 _MIN_ITEMS = 4
@@ -42,7 +43,7 @@ _FORMER = re.compile(
     r"regular|before|comp|statt)(?:\b|_)",
     re.IGNORECASE,
 )
-SAVING = re.compile(r"\b(?:save|savings?|rebate|off|free|spare|shipping|delivery|postage|discount)\b", re.IGNORECASE)
+SAVING = re.compile(PHRASES["savings and shipping"], re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _GLUED = re.compile(r"(?<=[^\W\d_])(?=[$€£]\d)|(?<=\d)(?=[^\W\d_]{3})")
 _LONG = 100  # characters of a name: a longer text rather describes
@@ -185,7 +186,7 @@ def _describe(elements: Elements, cards: dict[int, list[Price]], base: str) -> I
     for card, prices in cards.items():
         name, run = next((texts[path][card] for path in best if card in texts[path]), ("", 0))
         now = dict.fromkeys(price.text for price in prices if not price.is_former)
-        before = dict.fromkeys(price.text for price in prices if price.is_former)
+        before = dict.fromkeys(price.text for price in prices if price.is_former and price.text not in now)
         if name:
             yield (
                 card,
@@ -246,11 +247,14 @@ def _names_price(text: str) -> bool:
 
 def _is_former(blocks: TextBlocks, price: Price) -> bool:
     """Return whether a price is crossed out, or said to be the one before."""
-    element = price.element
     if _FORMER.search(AMOUNT.sub("", price.text)):
         return True
-    for _ in range(2):
-        if element > 0 and (blocks.names[element] in _CROSSED_OUT or _FORMER.search(blocks.marks[element])):
+    element, left = blocks.run_elements[price.begin], _MAX_LEVELS
+    last = blocks.parents[price.element] if price.element > 0 else 0
+    while element > 0 and left:
+        if blocks.names[element] in _CROSSED_OUT or _FORMER.search(blocks.marks[element]):
             return True
-        element = blocks.parents[element] if element > 0 else 0
+        if element == last:
+            break
+        element, left = blocks.parents[element], left - 1
     return False

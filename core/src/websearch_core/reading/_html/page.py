@@ -80,12 +80,16 @@ def read_html(
     unshown = length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts)
     source = markup_from_data(facts, comments=choices.get("comments") != "drop") if unshown else ""
     from_data = len(source) > _MIN_LENGTH
+    beside = ""  # what the page shows besides
     if from_data:
-        blocks = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)
-        kept = [True] * len(blocks.block_texts)
+        said = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)
+        repeated = " ".join(said.block_texts)
+        kept = [keep and text not in repeated for keep, text in zip(kept, blocks.block_texts, strict=True)]
+        beside = to_markdown(build_tree(blocks, kept, linked=links != "drop").body, targets)
+        blocks, kept = said, [True] * len(said.block_texts)
         targets |= resolved(blocks.links(), base) if links == "keep" else {}
     main = build_tree(blocks, kept, linked=links != "drop")
-    content = to_markdown(main.body, targets)
+    content = "\n\n".join(filter(None, [to_markdown(main.body, targets), beside]))
     if blocks.unfilled and len(content) < _MIN_BESIDE:
         content = ""
 
@@ -96,7 +100,7 @@ def read_html(
         *(["the page is larger than is read: this is its beginning"] if cut else []),
         *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
         *(["this is what the page tells readers without scripts"] if blocks.scriptless else []),
-        *(["the page shows its text only by scripts: this is what its data says"] if from_data else []),
+        *(["the page shows little text without its scripts: what its data says comes first"] if from_data else []),
         *chosen,
         *strays,
         *([f"left out {quantity(blocks.unfilled, 'place')} that only scripts fill"] if blocks.unfilled else []),

@@ -34,6 +34,7 @@ _MAX_ANSWERS = 5
 _ANSWER_LENGTH = 500  # characters
 _AVAILABILITIES = {"instock": "in stock", "outofstock": "out of stock", "oos": "out of stock", "soldout": "sold out"}
 _MAX_PRICE = Decimal(10) ** 12
+_MIN_PRICE = Decimal(10) ** -9
 _COUNT = re.compile(rf"(?<![\d.,])(\d[\d.,]{{0,9}}) (?:{PHRASES['things in lists']})\b")
 _COUNTING = 60  # characters of a text that says how many there are
 _NEXT = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-]page)", re.IGNORECASE)
@@ -91,19 +92,20 @@ def read_offer(data: JsonLd, thing: Thing) -> Offer:
     """Return what is stated about the price of a thing: of all of its offers and variants."""
     prices: list[Decimal] = []
     before: Decimal | None = None
-    currency = availability = ""
+    currency = ""
+    states: dict[str, None] = {}
     for one in islice(_offers(data, thing), _MAX_OFFERS):
         currency = currency or data.text(one, "priceCurrency")
-        availability = availability or data.text(one, "availability")
+        states.setdefault(split_words(data.text(one, "availability").rstrip("/").rsplit("/", 1)[-1]))
+        own = data.text(one, "priceCurrency")
         former = _FORMER_PRICES.search(data.text(one, "priceType"))
         for key in ("price", "lowPrice", "highPrice"):
             value = next(filter(None, map(_amount, data.values(one, key))), None)
             if former:
                 before = before or value
-            elif value:
+            elif value and own in ("", currency):
                 prices.append(value)
-    words = split_words(availability.rstrip("/").rsplit("/", 1)[-1])
-    words = _AVAILABILITIES.get("".join(filter(str.isalpha, words)), words)
+    words = ", ".join(_AVAILABILITIES.get("".join(filter(str.isalpha, one)), one) for one in states if one)
     return Offer(prices, before, inert(currency, 10), inert(words, NAME_LENGTH))
 
 
@@ -126,7 +128,7 @@ def _amount(value: Any) -> Decimal | None:
         number = Decimal(written)
     except InvalidOperation:
         number = parse_number(written[:40]) or Decimal(0)
-    return number if number.is_finite() and 0 < number < _MAX_PRICE else None
+    return number if number.is_finite() and _MIN_PRICE < number < _MAX_PRICE else None
 
 
 def _find_products(facts: Metadata) -> list[Thing]:
@@ -136,7 +138,12 @@ def _find_products(facts: Metadata) -> list[Thing]:
         products = [thing for thing in things if TYPES["products"] & types(thing)]
         if len(products) > 1:
             products = [one for one in products if agree(facts.linked.text(one, "name"), [facts.title])][:1]
-        found += [one for one in products if one not in found]
+        names = [facts.title, *(facts.linked.text(one, "name") for one in found[:1])]
+        found += [
+            one
+            for one in products
+            if one not in found and (not found or not (name := facts.linked.text(one, "name")) or agree(name, names))
+        ]
     return found
 
 
