@@ -239,6 +239,22 @@ def test_another_spelling_that_comes_later_is_copied_from_the_output(websearch, 
     assert rows[f"{sea.url}/%61"]["hash"] == rows[f"{sea.url}/a"]["hash"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("read", "https://sea.example/"), "--refresh"),
+        (("read", "https://sea.example/"), "--retry-failed"),
+        (("search", "kelp"), "--refresh"),
+        (("crawl", "https://sea.example/"), "--refresh"),
+    ],
+)
+def test_options_about_an_earlier_run_need_its_output(websearch, home, arguments, option):
+    done = websearch(*arguments, option)
+
+    assert done.exit_code == 2
+    assert f"{option}: also name the --output of the earlier run" in done.stderr
+
+
 def test_a_refresh_says_what_changed(websearch, sea, home):
     (home / "urls.txt").write_text("\n".join(f"{sea.url}/{n}" for n in range(5)))
     websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
@@ -394,9 +410,9 @@ def links_to(*paths):
 
 @pytest.fixture
 def site(sea):
-    """Four pages: the start, one with a link to the last, and one to which another address redirects."""
-    # The address that redirects is found last, so the page it leads to has its row under its own.
-    sea.texts |= {"/": links_to("/a", "/b"), "/a": f"a: {TEXT}", "/b": links_to("/c", "/z"), "/c": f"c: {TEXT}"}
+    """Four pages: the start, one to which another address redirects, and two that lead from the start to that address."""
+    # It is found two pages after the one that it leads to, which so has its row under its own address.
+    sea.texts |= {"/": links_to("/a", "/b"), "/a": f"a: {TEXT}", "/b": links_to("/c"), "/c": links_to("/z")}
     sea.texts |= {"/robots.txt": "", "/llms.txt": "", "/sitemap.xml": "<urlset></urlset>"}
     sea.statuses["/z"] = 301
     return sea

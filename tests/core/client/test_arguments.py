@@ -48,6 +48,7 @@ def web():
         (lambda web: web.read("https://a.example", lenght=3), "unknown argument: lenght; did you mean max_length?"),
         (lambda web: web.read("https://a.example", colour=3), "unknown argument: colour; known are max_length, "),
         (lambda web: web.read("https://a.example", offset="3"), "offset: must be a whole number, not str"),
+        (lambda web: web.read("https://a.example", max_length=True), "max_length: must be a whole number, not bool"),
         (lambda web: web.read("https://a.example", find=3), "find: must be text, not int"),
         (lambda web: web.read(None), "url: must be text, not NoneType"),
         (lambda web: web.read(b"https://a.example"), "url: must be text, not bytes"),

@@ -9,14 +9,14 @@ from math import inf
 import pytest
 
 from tests.core.layers.simulation import Simulation
-from websearch_core import Page, SearchResponse, WebSearch
+from websearch_core import Page, SearchResponse, Timeout, WebSearch
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import InvalidOption, RateLimited, TimedOut, Unavailable, UnsupportedOption
 from websearch_core.flow import Call, Request
 from websearch_core.layers import Throttle
 from websearch_core.models import SearchQuery
 from websearch_core.provider import Limits, check_options, parse_results
-from websearch_core.testing import reply
+from websearch_core.testing import FakeWeb, reply
 
 
 class Service:
@@ -204,3 +204,10 @@ def test_real_threads_and_tasks_wait_in_the_time_of_the_list():
 
         assert texts(answers) == queries
         assert time.monotonic() - began >= 15 / 20
+
+
+@pytest.mark.parametrize("timeout", [0, -1, True, "5", Timeout(search=5)])
+@pytest.mark.parametrize("call", ["search_many", "read_many"])
+def test_a_time_for_all_that_is_no_number_above_zero_is_refused(call, timeout):
+    with pytest.raises(InvalidOption, match="timeout: must be a number of seconds above 0"):
+        getattr(WebSearch(FakeWeb()), call)(["https://sea.example/"], timeout=timeout)

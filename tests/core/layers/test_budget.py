@@ -295,7 +295,8 @@ def test_credits_are_counted_for_each_provider():
 
 def test_an_unknown_price_is_refused_when_the_client_is_made():
     with pytest.raises(
-        ConfigurationError, match=r"of jina costs in USD is not known.*at least 10,000.*'jina': '\.\.\. USD'"
+        ConfigurationError,
+        match=r"of jina costs in USD is not known.*at least 10,000.*Budget\('1 USD/day', prices=\{'jina': '\.\.\. USD'",
     ):
         WebSearch("jina", api_key=SECRET, budget="1 USD/day")
     with pytest.raises(ConfigurationError, match="in credits"):

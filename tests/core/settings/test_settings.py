@@ -111,6 +111,19 @@ def test_a_wrong_name_or_value_in_the_file_is_answered_with_the_file_and_the_rig
     assert complaint in str(caught.value)
 
 
+def test_what_is_no_variable_is_answered_with_the_one_or_the_settings_file(monkeypatch, caplog):
+    _warn_of_variable.cache_clear()
+    monkeypatch.setenv("WEB_SEARCH_SEARCH_OPTIONS", '{"limit": 3}')
+    monkeypatch.setenv("WEB_SEARCH_TIMEOUT", '{"search": 5}')
+    monkeypatch.setenv("WEB_SEARCH_PROXY", "http://proxy.example")
+    assert Settings.load().timeout.search == 5
+    assert caplog.messages == [
+        "environment WEB_SEARCH_PROXY: not a setting; write WEB_SEARCH_HTTP_PROXY=http://proxy.corp:3128 and "
+        "WEB_SEARCH_HTTP_RESOLVE=here",
+        "environment WEB_SEARCH_SEARCH_OPTIONS: not a setting; write search_options = ... in a settings file",
+    ]
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "complaint"),
     [
@@ -217,6 +230,7 @@ def test_no_warning_for_the_variables_that_are_read_elsewhere(monkeypatch, caplo
     declared = {name for one in known() for names in environment(provider_class(one)).values() for name in names}
     ours = {name for name in declared if name.startswith("WEB_SEARCH_")}
     assert ours
+    ours |= {"WEB_SEARCH_MCP_TOKENS"}
     for name in ours:
         monkeypatch.setenv(name, "somewhere")
     Path("variables").write_text("")

@@ -19,6 +19,7 @@ from websearch_core.providers.brave import Brave
 from websearch_core.settings import Settings
 from websearch_core.settings._merge import _warn_once
 from websearch_core.settings._sources import user_file
+from websearch_core.settings._values import CONCERNS
 
 KEY = "SECRET-of-the-user"
 SEARXNG = {"enabled": True, "provider": "searxng", "url": "http://localhost:8888", "api_key": KEY}
@@ -480,7 +481,14 @@ def test_the_key_in_settings_wins_over_that_of_the_environment(monkeypatch):
             ),
             "unknown layer 'retri'",
         ),
+        (lambda: Settings(timeout=True), "timeout: must be a number of seconds above 0"),
         (lambda: WebSearch("ddg", retry=0), "retry: Retry: attempts: must be"),
+        *((lambda name=name: WebSearch("ddg", **{name: ""}), f"{name}: is empty: write false") for name in CONCERNS),
+        (lambda: WebSearch("ddg", budget=[]), "budget: is empty: write false"),
+        (
+            lambda: WebSearch("ddg", cache="postgres://u:p@db/0"),
+            "cache: Cache: location: must be a path, a URL of Redis",
+        ),
         (lambda: WebSearch("ddg", budget=["1 USD/day", "100/hour"]), "budget: limit 2: not a budget such as"),
         (lambda: WebSearch("ddg", budget="100/hour"), "budget: not a budget such as"),
         (lambda: WebSearch("ddg", search_options={"limit": "many"}), "search_options: limit: must be a whole number"),
@@ -490,6 +498,30 @@ def test_a_wrong_value_is_a_configuration_error_that_begins_with_its_name(make, 
     with pytest.raises(ConfigurationError) as caught:
         make()
     assert str(caught.value).startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ({"provider": "tavly"}, "provider: unknown provider 'tavly'; did you mean tavily?"),
+        ({"provider": ["brave", "direct"]}, "provider: 'direct' cannot search"),
+        ({"reader": "brave"}, "reader: 'brave' cannot read"),
+    ],
+)
+def test_a_wrong_choice_is_answered_with_the_file_and_the_line(monkeypatch, setting, says):
+    monkeypatch.setenv("BRAVE_API_KEY", KEY)
+    path = write("websearch.toml", setting)
+    with pytest.raises(ConfigurationError) as caught:
+        WebSearch()
+    assert str(caught.value).startswith(f"{path}, line 1: {says}")
+
+
+def test_the_password_of_redis_is_not_shown():
+    settings = Settings(cache="redis://ann:SECRET@host/0", throttle="redis://ann:SECRET@host/1")
+
+    for shown in (repr(settings), str(settings.model_dump()), settings.model_dump_json()):
+        assert "SECRET" not in shown
+    assert settings.model_dump()["cache"]["location"] == "redis://host/0"
 
 
 def test_an_unknown_provider_in_a_file_is_answered_with_the_line():

@@ -190,6 +190,14 @@ def test_it_takes_the_place_of_providers_that_are_chosen_by_name(monkeypatch):
         WebSearch("tavily")
 
 
+def test_it_costs_nothing_so_that_a_budget_in_dollars_can_be_tested():
+    fake = FakeWeb(results=[KELP], pages={KELP["url"]: "A brown alga."})
+    with fake.replace_providers():
+        web = WebSearch("tavily", budget="1 USD/day")
+        assert web.search("kelp").results
+        assert web.read(KELP["url"]).content == "A brown alga."
+
+
 def test_an_object_that_can_read_reads_but_a_name_does_not(monkeypatch):
     monkeypatch.setenv("TAVILY_API_KEY", SECRET)
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
-from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from .._browser.find import PROVEN, find_browser, read_version
 from .._registry import find_class, registered_name
 from .._runtime.deadline import time_limit
+from .._text.urls import without_credentials
 from ..client._selection import AUTO, AUTOMATIC, build_provider, check_provider
 from ..errors import BadResponse, ConfigurationError, MissingKey, ServiceError, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather, Request
@@ -152,7 +152,7 @@ def describe_environment(settings: Settings) -> dict[str, Any]:
         "settings_file": settings.files[0].name if settings.files else None,
         "settings_files": [{"path": file.name, "trusted": file.trusted} for file in settings.files],
         "browser": _describe_browser(settings),
-        "proxies": {scheme: _without_credentials(url) for scheme, url in getproxies().items()},
+        "proxies": {scheme: without_credentials(url) for scheme, url in getproxies().items()},
         "tls": {
             "library": ssl.OPENSSL_VERSION,
             **{name: os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ},
@@ -243,7 +243,7 @@ def _setting(name: str, value: Any, source: Source) -> Setting:
     if isinstance(value, list | tuple):
         plain = [one if isinstance(one, str | int | float) else str(one) for one in value]
     if isinstance(plain, str) and "://" in plain:  # such as that of a Redis
-        plain = _without_credentials(plain)
+        plain = without_credentials(plain)
     return Setting(name, plain, str(source), source.trusted)
 
 
@@ -252,11 +252,3 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
-
-
-def _without_credentials(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-    except ValueError:  # such as an unclosed bracket
-        return f"{url.partition('://')[0]}://..."
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

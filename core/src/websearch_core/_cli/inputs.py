@@ -19,6 +19,13 @@ Retry = Annotated[bool, typer.Option("--retry-failed", help="Ask again for rows 
 Refresh = Annotated[bool, typer.Option("--refresh", help="Ask again for what the output has, and say what changed")]
 
 
+def check_rows(output: str | None, **options: bool) -> None:
+    """Refuse *options* about the rows of an earlier run where no output has them."""
+    for name, given in options.items():
+        if given and not output:
+            raise InvalidOption(f"--{name}: also name the --output of the earlier run")
+
+
 def find_items(source: str | None, given: list[str] | None) -> str | list[str]:
     """Return the file of ``--input``, or what is *given* as arguments."""
     if not source and not given:

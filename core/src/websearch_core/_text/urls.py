@@ -358,3 +358,12 @@ def is_this_machine(host: str) -> bool:
     """Return whether *host* is ``localhost`` or a loopback address. Names that only look like one do not count."""
     address = parse_address(host)
     return host == "localhost" or (address is not None and address.is_loopback)
+
+
+def without_credentials(url: str) -> str:
+    """Return a URL without the user and the password in it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # such as an unclosed bracket
+        return f"{url.partition('://')[0]}://..."
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

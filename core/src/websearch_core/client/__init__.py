@@ -277,7 +277,7 @@ class WebSearch:
             InvalidOption: An option is invalid, or *queries* is one query instead of a list.
         """
         answers = self.iter_search(queries, in_order=True, **how)
-        with time_limit(inf if timeout is None else timeout), closing(answers):
+        with _limit(timeout), closing(answers):
             return [answer for _, answer in answers]
 
     async def asearch_many(
@@ -286,7 +286,7 @@ class WebSearch:
         """Do the same as `search_many` on the running event loop."""
         await self._load()
         answers = self.aiter_search(queries, in_order=True, **how)
-        with time_limit(inf if timeout is None else timeout):
+        with _limit(timeout):
             async with aclosing(answers):
                 return [answer async for _, answer in answers]
 
@@ -387,7 +387,7 @@ class WebSearch:
             InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
         """
         pages = self.iter_read(urls, in_order=True, **how)
-        with time_limit(inf if timeout is None else timeout), closing(pages):
+        with _limit(timeout), closing(pages):
             return [page for _, page in pages]
 
     async def aread_many(
@@ -396,7 +396,7 @@ class WebSearch:
         """Do the same as `read_many` on the running event loop."""
         await self._load()
         pages = self.aiter_read(urls, in_order=True, **how)
-        with time_limit(inf if timeout is None else timeout):
+        with _limit(timeout):
             async with aclosing(pages):
                 return [page async for _, page in pages]
 
@@ -644,3 +644,10 @@ def preload() -> None:
 
 
 remember_files()
+
+
+def _limit(seconds: float | None) -> scope:
+    """Limit a list to *seconds* for all together; None means no limit."""
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
+        raise InvalidOption("timeout: must be a number of seconds above 0")
+    return time_limit(inf if seconds is None else seconds)

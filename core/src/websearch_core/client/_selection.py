@@ -139,14 +139,21 @@ class Selection:
     def _find_for_role(self, item: str | Provider, role: Role, **one: Any) -> Provider:
         """Return the provider that *item* is or names, after checking that it can do *role*."""
         if isinstance(item, str) and not is_known(item):
-            raise unknown_provider(item, _able(role), f"those that can {role}:")
+            problem = unknown_provider(item, _able(role), f"those that can {role}:")
+            raise type(problem)(f"{self._place(item, role)}{problem}")
         if isinstance(item, str) and not can(provider_class(item), role):  # rather than that its key is missing
-            raise _unable(registered_name(item), role)
+            raise errors.ConfigurationError(f"{self._place(item, role)}{_unable(registered_name(item), role)}")
         provider = self._find_by_name(item, **one) if isinstance(item, str) else item
         check_provider(provider, self.settings)
         if not _can_all(provider, role):
             raise _unable(provider.name, role)
         return provider
+
+    def _place(self, name: str, role: Role) -> str:
+        """Return where the file or the variable is that names a provider, for messages; empty if an argument does."""
+        setting = "provider" if role == "search" else "reader"
+        source = self.settings.source(setting)
+        return f"{source.at()}: " if source.kind != "argument" and name in getattr(self.settings, setting) else ""
 
     def _find_by_name(self, name: str, **one: Any) -> Provider:
         name = registered_name(name)

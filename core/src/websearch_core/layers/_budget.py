@@ -144,7 +144,7 @@ class _BudgetProvider(ProviderWrapper[Budget]):
         prices = [find_price(provider, verb, self.layer.prices) for verb in verbs]
         for limit in self.limits:
             if limit.unit != "calls" and prices and all(getattr(price, limit.unit) is None for price in prices):
-                raise unknown_price(provider, limit.unit)
+                raise unknown_price(provider, limit.unit, [*map(str, self.limits)])
 
 
 class _Meter:

@@ -97,7 +97,11 @@ class Cache(Layer):
         if not isinstance(self.tenant, str):
             raise ConfigurationError("Cache: tenant: must be text")
         is_backend = all(callable(getattr(self.location, method, None)) for method in ("get", "set"))
-        if not (self.location is None or isinstance(self.location, str | Path) or is_backend) or self.location == "":
+        is_text = isinstance(self.location, str) and ("://" not in self.location or self.location.startswith(SCHEMES))
+        if (
+            not (self.location is None or is_text or isinstance(self.location, Path) or is_backend)
+            or self.location == ""
+        ):
             raise ConfigurationError("Cache: location: must be a path, a URL of Redis, or a backend with get and set")
 
     @classmethod

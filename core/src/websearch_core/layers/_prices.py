@@ -33,9 +33,9 @@ def check_prices(prices: Prices) -> None:
     if not isinstance(prices, Mapping):
         raise ConfigurationError("prices: must be a mapping such as {'exa': '0.007 USD'}")
     for name, price in prices.items():
-        verb = str(name).partition(".")[2]
+        whose, _, verb = str(name).partition(".")
         if verb and verb not in get_args(Role):
-            raise ConfigurationError(f"prices: {name}: write {str(name).partition('.')[0]}.search or .read")
+            raise ConfigurationError(f"prices: {name}: write {whose}.search or .read")
         try:
             given = [parse_price(part) for part in split_texts(price)]
         except ConfigurationError as error:
@@ -81,15 +81,15 @@ def correct(name: str, price: Price, estimated: Amount, answers: Sequence[Search
     )
 
 
-def unknown_price(provider: Provider, unit: Unit) -> ConfigurationError:
-    """Make the error for a provider whose price in *unit* is not known."""
+def unknown_price(provider: Provider, unit: Unit, limits: Sequence[str]) -> ConfigurationError:
+    """Make the error for a provider whose price in the *unit* of one of the *limits* is not known."""
     about = getattr(provider, "about", None)
     listed = about.price if isinstance(about, Service) else ""
     said = f" (its list says: {listed}; {about.as_of})" if listed and about else ""
     counted = "USD" if unit == "usd" else unit
     return ConfigurationError(
         f"budget: what a call of {provider.name} costs in {counted} is not known{said}: "
-        f"say it with Budget(prices={{{provider.name!r}: '... {counted}'}}), or prices in [budget]"
+        f"write Budget({', '.join(limits)!r}, prices={{{provider.name!r}: '... {counted}'}}), or both in [budget]"
     )
 
 

@@ -227,7 +227,7 @@ def missing_field_error(cls: Any, field: str, name: str | None = None) -> Missin
     name = name or cls.name
     names = environment(cls).get(field, ())
     ways = [f"set {' or '.join(names)}"] if names else []
-    ways += [f"pass {field}=...", f"put {field} under [providers.{name}] in websearch.toml"]
+    ways += [f"pass {field}=...", f'put {field} under [providers.{name}] in websearch.toml, for "{name}" by name']
     return MissingKey(f"{name} has no {field}: {', or '.join(ways)}", variables=names, provider=name)
 
 

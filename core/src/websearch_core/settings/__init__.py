@@ -27,7 +27,7 @@ from ._build import conceal
 from ._merge import Options
 from ._shapes import SWITCH, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
-from ._values import SECRET_PARTS, Http, HttpDefaults, PerRun, ReadDefaults, Seconds, Timeout, show_options
+from ._values import SECRET_PARTS, Http, HttpDefaults, PerRun, ReadDefaults, Seconds, Timeout, show_layer, show_options
 
 if TYPE_CHECKING:
     from ..models import SearchOptions
@@ -93,9 +93,11 @@ class Settings(BaseModel):
     timeout: Annotated[Seconds, PerRun()] = _USUAL_TIMEOUT
     combine: Combine = None
     retry: Annotated[Repeat, FoundFile()] = None
-    cache: Annotated[Keep, FoundFile(at_most=False)] = Field(default=None, repr=False)  # a URL may have a password
+    cache: Annotated[Keep, FoundFile(at_most=False), PlainSerializer(show_layer)] = Field(
+        default=None, repr=False
+    )  # a URL may have a password
     budget: Annotated[Spend, FoundFile(narrows=True)] = None
-    throttle: Pace = Field(default=None, repr=False)  # the same
+    throttle: Annotated[Pace, PlainSerializer(show_layer)] = Field(default=None, repr=False)  # the same
     robots: Obey = None
     search_options: Annotated[SearchOptions, AfterValidator(_check_search_options), PerRun()] = _NO_OPTIONS
     read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(show_options), PerRun()] = Field(

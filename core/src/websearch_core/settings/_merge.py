@@ -32,7 +32,11 @@ Options: TypeAlias = dict[Path, Option]  # of one source, or of all
 
 _BUDGET = ("layers", "budget", "limit")
 _PREFIX, _CONTACT = name_variable(("",)), name_variable(("http", "contact"))
-_OTHER_VARIABLES = (NAMED, ENV_FILE, "WEB_SEARCH_INDEX", "WEB_SEARCH_BROWSER_PATH")  # which are not settings
+_OTHER_VARIABLES = (
+    NAMED,
+    ENV_FILE,
+    *(f"{_PREFIX}{name}" for name in ("INDEX", "BROWSER_PATH", "MCP_TOKENS")),
+)  # no settings
 _CONTACTS = {"WIKIPEDIA_CONTACT", "CROSSREF_MAILTO"}  # what the contact of `Http` was called for these
 _log = logging.getLogger(__name__)
 
@@ -54,7 +58,7 @@ def read_environment(fields: Mapping[str, Any]) -> Options:
         if not (value := read_variable(variable)):
             continue
         source = Source("environment", describe_variable(variable))
-        is_json = path[0] in {"providers", "layers"} or (path[0] in CONCERNS and value.lstrip().startswith("{"))
+        is_json = path[0] in {"providers", "layers"} or value.lstrip().startswith("{")
         try:
             entry = json.loads(value) if is_json else value
         except (ValueError, RecursionError):

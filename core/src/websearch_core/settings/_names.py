@@ -19,7 +19,7 @@ _PROXY = '"http://proxy.corp:3128"'
 _WRAPPER = "the options of the wrapper here, beside provider=..."
 FORMER: Mapping[str, tuple[str, ...]] = {
     "allow": ("internal", '["https://wiki.corp"]'),
-    "attempts": ("retry", "5"),
+    **dict.fromkeys(("attempts", "max_attempts", "max_retries"), ("retry", "5")),
     "fuse": ("combine", '"fuse"'),
     "rate_limiter": ("throttle", "limiter", "0.5"),
     "requests_per_second": ("throttle", _PACE, "2"),
@@ -79,6 +79,8 @@ def find_line(
         return ""
     if name in FORMER:
         return _write(form, known, *FORMER[name])
+    if name in {"read_top", "passage_length"}:
+        return f"search(query, {name}=...)"
     from ..reading import ReadOptions
 
     if name in ReadOptions.__annotations__:
@@ -100,15 +102,17 @@ def _write(form: Form, known: Collection[str], path: str, value: str = "...", in
         return path and f"WebSearch({_write('argument', known, path, value)}), which alone takes it"
     if form in {"file", "variable"}:
         value = in_file or re.sub(r"Credentials\((\w+)=([^()]*)\)", r"{\1 = \2}", value).replace('": ', '" = ')
-        if form == "variable" and (not parts or parts[0] in IN_ENVIRONMENT.get(group, ())):
-            value = value.strip('["]')
+        if form == "variable" and (
+            parts[0] in IN_ENVIRONMENT.get(group, ()) if parts else group == "timeout" or group not in IN_ENVIRONMENT
+        ):
+            value = value.strip('["]').replace('", and http.resolve = "', " and WEB_SEARCH_HTTP_RESOLVE=")
             return f"{name_variable((group, *parts))}={value}"
         return f"{path} = {value}{' in a settings file' * (form == 'variable')}"
     match [group, *parts]:
         case "providers", name, option if form == "argument":
             return f"provider={_registry.provider_class(name).__name__}({option}={value})"
         case "providers", name, option:
-            return f'Settings(providers={{"{name}": {{"{option}": {value}}}}})'
+            return f'Settings.load(providers={{"{name}": {{"{option}": {value}}}}})'
         case (("timeout" | "http"), part):
             return f"{group}={group.capitalize()}({part}={value})"
         case _, part:

@@ -139,6 +139,8 @@ def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
     """Read a setting that is made of parts: a table, or a value of the class that has them."""
     if isinstance(value, Timeout | Http):
         value = {name: one for name, one in vars(value).items() if one is not None}
+    elif group == "timeout" and isinstance(value, bool):
+        raise ConfigurationError(f"{source.at()}: must be a number of seconds above 0")
     elif group == "timeout" and not isinstance(value, Mapping):
         yield from ((("timeout", part), value, source) for part in ("search", "read"))
         return
@@ -191,8 +193,10 @@ def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, 
         value = fspath(value)
     if isinstance(value, str) and name != "combine":
         value = _parse_text(value.strip(), switch=name in _SWITCHED)
-    if value is False or (value in ("", (), []) and name != "cache"):  # there, an empty path is a mistake
+    if value is False:
         return False, {}
+    if value in ("", (), []):
+        raise ValueError("is empty: write false to switch it off")
     if name == "combine":
         layer: Any = find_combination(value)
         kind = "fuse" if value == "fuse" else CONCERNS[name]

@@ -4,12 +4,13 @@ from __future__ import annotations
 import inspect
 import ssl
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, SecretStr
 
 from .._text.suggestion import check_names
+from .._text.urls import without_credentials
 from ..errors import ConfigurationError
 from ..keys import ApiKey, Credentials
 from ..models import SearchOptions
@@ -146,6 +147,14 @@ def show_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return *options* with the names of functions instead of these, which JSON has no form for."""
     shown = {name: getattr(one, "__name__", type(one).__name__) for name, one in options.items() if callable(one)}
     return {**options, **shown}
+
+
+def show_layer(layer: Any) -> Any:
+    """Return the options of a layer, without the password of a URL."""
+    if not is_dataclass(layer):
+        return layer
+    options = {one.name: getattr(layer, one.name) for one in fields(layer)}
+    return {name: without_credentials(one) if "://" in str(one) else one for name, one in options.items()}
 
 
 def _hide(value: Any) -> Any:

@@ -16,6 +16,7 @@ from .._text.urls import serialize
 from ..errors import ConfigurationError, NeedsBrowser, PageNotFound, WebSearchError
 from ..flow import Call, Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse, SearchResult, Topic, describe_problems
+from ..provider._ports import Price, Service
 
 Results: TypeAlias = "SearchResponse | Sequence[SearchResult | Mapping[str, Any]]"
 Failure: TypeAlias = "WebSearchError | None"
@@ -59,6 +60,7 @@ class FakeWeb:
         urls: The URL of each page that was read, in order.
     """
 
+    about: ClassVar[Service] = Service(prices=(Price(usd=0, credits=0),))
     options: ClassVar[frozenset[str]] = frozenset(SearchQuery.model_fields) - {"text", "limit", "extra", "unsupported"}
     topics: ClassVar[frozenset[str]] = frozenset(get_args(Topic))
 

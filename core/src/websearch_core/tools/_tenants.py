@@ -3,7 +3,7 @@
 from __future__ import annotations
 import logging
 import threading
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 from weakref import WeakValueDictionary
@@ -212,6 +212,8 @@ class Tenants:
 def _check_keys(configurable: Configurable) -> dict[str, str]:
     if isinstance(configurable, str):
         configurable = [configurable]
+    if not isinstance(configurable, Iterable):
+        raise ConfigurationError("configurable: must be the names of options, or a mapping from these to keys")
     named = configurable if isinstance(configurable, Mapping) else {name: name for name in configurable}
     for name in named:
         if name not in CONFIGURABLE:

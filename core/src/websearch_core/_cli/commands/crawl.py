@@ -13,7 +13,7 @@ from ..._text.vocabulary import Scope
 from ...errors import InvalidOption, Unavailable
 from ..arguments import Internal, NoCache, Timeout, declare, open_web
 from ..completion import complete_reader
-from ..inputs import Output, Refresh
+from ..inputs import Output, Refresh, check_rows
 from ..output import print_line, report_errors
 
 
@@ -45,6 +45,7 @@ def crawl(
     with report_errors("text"), open_web("Listing" if only_urls else "", {}, no_cache=no_cache, **arguments) as web:
         if only_urls and (output or refresh):
             raise InvalidOption("--output and --refresh: not with --list, which prints URLs: write > FILE")
+        check_rows(output, refresh=refresh)
         if only_urls:
             crawl = Crawl(web, starts, far, only_urls=True)
             for url in crawl.list_urls(crawl.rows()):

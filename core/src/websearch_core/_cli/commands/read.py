@@ -15,7 +15,7 @@ from ..._text.vocabulary import Responses
 from ...errors import ConfigurationError, InvalidOption, WebSearchError
 from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, declare, open_web, parse_options
 from ..completion import complete_reader
-from ..inputs import Input, Output, Refresh, Retry, find_items
+from ..inputs import Input, Output, Refresh, Retry, check_rows, find_items
 from ..output import print_pages, report_errors
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def read(
     """Read pages of the web, or files."""
     with report_errors(form):
         items = find_items(source, places)
+        check_rows(output, refresh=refresh, **{"retry-failed": retry})
         targets = [] if source or output else [_find_target(place) for place in items]
         if output and not source and (files := [one for one in items if one == "-" or Path(one).is_file()]):
             raise InvalidOption(f"--output: a row is for a URL, not for a file; did you mean --input {files[0]}?")

@@ -10,7 +10,7 @@ from ..._text.vocabulary import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
 from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, declare, open_web, parse_options
 from ..completion import complete_provider, complete_reader, complete_time_range
-from ..inputs import Input, Output, Refresh, Retry, find_items
+from ..inputs import Input, Output, Refresh, Retry, check_rows, find_items
 from ..output import print_response, report_errors
 
 
@@ -75,6 +75,7 @@ def search(
     options["page"] = None if page == 1 else page
     with report_errors(form):
         items = find_items(source, [" ".join(query)] if query else None)
+        check_rows(output, refresh=refresh, **{"retry-failed": retry})
         if (reader or robots) and not read_top:
             which = "--reader" if reader else "--robots"
             raise ConfigurationError(f"{which}: also say how many results to read, with --read-top")
