@@ -109,18 +109,12 @@ def search_google(
             *(one.get("query") for one in related),
         ]
         page = parse_search(
-            provider,
-            query,
-            body,
-            items,
-            url="link",
-            published=("iso_date", "published_at", "date"),
-            author=google_authors,
-            answer=google_answer(body),
+            provider, query, body, items, url="link", published=("iso_date", "published_at", "date"),
+            author=google_authors, answer=google_answer(body),
             suggestions=tuple(filter(None, map(plain_text, suggestions))),
             request_id=as_text(as_object(body.get("search_metadata")).get("id")),
             usage=parse_usage(body, credits="credits"),
-        )
+        )  # fmt: skip
         return page, len(page.results) >= size if more is None else more
 
     found = yield from collect_pages(query, provider, fetch, fixed=True)

@@ -65,18 +65,9 @@ class Crossref:
         items, notes = take_results(body, self.name, "message.items")
         message = kit.as_object(body.get("message"))
         page = kit.parse_search(
-            self,
-            query,
-            message,
-            items,
-            title=_title,
-            url=_url,
-            snippet=_snippet,
-            published=_published,
-            author=_authors,
-            markup="html",
-            notes=notes,
-        )
+            self, query, message, items, title=_title, url=_url, snippet=_snippet, published=_published,
+            author=_authors, markup="html", notes=notes,
+        )  # fmt: skip
         total = message.get("total-results")
         return page, isinstance(total, int) and (number + 1) * size < total
 

@@ -103,16 +103,9 @@ class Ddgs:
         def fetch(number: int) -> kit.Flow[tuple[kit.SearchResponse, int | None]]:
             items = yield from self._ask(kind, query, {**options, "page": number, "max_results": skip + query.limit})
             page = kit.parse_search(
-                self,
-                query,
-                items,
-                items,
-                url="url" if kind == "news" else "href",
-                snippet="body",
-                published="date",
-                author="source" if kind == "news" else lambda _: None,
-                images=images,
-            )
+                self, query, items, items, url="url" if kind == "news" else "href", snippet="body", published="date",
+                author="source" if kind == "news" else lambda _: None, images=images,
+            )  # fmt: skip
             return page, number + 1 if page.results else None
 
         answer = yield from kit.follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)

@@ -107,18 +107,11 @@ class Exa:
         body = kit.decode(response, self, kind=_KINDS, code="tag")
         unread = [one for one in kit.as_objects(body.get("statuses")) if one.get("status") == "error"]
         found = kit.parse_search(
-            self,
-            query,
-            body,
-            snippet=_snippet,
-            content=_content,
-            published="publishedDate",
-            markup="entities",
+            self, query, body, snippet=_snippet, content=_content, published="publishedDate", markup="entities",
             answer=as_answer(kit.as_object(body.get("output")).get("content")),
-            images=_images(body.get("results")) if query.images else (),
-            request_id=kit.as_text(body.get("requestId")),
+            images=_images(body.get("results")) if query.images else (), request_id=kit.as_text(body.get("requestId")),
             cost=_cost(body),
-        )
+        )  # fmt: skip
         if unread:
             missing = f"exa could not read {len(unread)} of the pages, whose text is missing"
             found = found.with_notes(missing, partial=True)

@@ -120,23 +120,15 @@ class Firecrawl:
         data = body.get("data")
         section = "news" if query.topic == "news" else "web"
         items = (data.get(section) or []) if isinstance(data, dict) else data  # version 1 of the API returns a list
+        pictures = kit.as_object(data).get("images")
+        images = kit.parse_images(pictures, url="imageUrl", description="title", page_url="url")
         found = kit.parse_search(
-            self,
-            query,
-            body,
-            items,
-            title=("title", "metadata.title"),
+            self, query, body, items, title=("title", "metadata.title"),
             url=("url", "metadata.url", "metadata.sourceURL"),
-            snippet=("description", "snippet", "metadata.description"),
-            content="markdown",
-            published=("date", "metadata.publishedTime"),
-            images=kit.parse_images(
-                kit.as_object(data).get("images"), url="imageUrl", description="title", page_url="url"
-            ),
-            notes=_warning(body),
-            request_id=kit.as_text(body.get("id")),
-            usage=kit.parse_usage(body, credits="creditsUsed"),
-        )
+            snippet=("description", "snippet", "metadata.description"), content="markdown",
+            published=("date", "metadata.publishedTime"), images=images, notes=_warning(body),
+            request_id=kit.as_text(body.get("id")), usage=kit.parse_usage(body, credits="creditsUsed"),
+        )  # fmt: skip
         return found, False
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:

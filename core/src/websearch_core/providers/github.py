@@ -58,17 +58,10 @@ class GitHub:
         headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
         body = self._body((yield kit.get_json(self, f"search/{kind}", params, query, headers=headers)))
         page = kit.parse_search(
-            self,
-            query,
-            body,
-            body.get("items"),
-            title=_title,
-            url="html_url",
-            snippet=_snippet,
-            published=("pushed_at", "created_at"),
-            author=("user.login", "owner.login", "repository.owner.login"),
+            self, query, body, body.get("items"), title=_title, url="html_url", snippet=_snippet,
+            published=("pushed_at", "created_at"), author=("user.login", "owner.login", "repository.owner.login"),
             snippet_length=600,
-        )
+        )  # fmt: skip
         is_partial = body.get("incomplete_results") is True
         if is_partial and not page.results:
             raise Unavailable("github search failed: it ran out of time", provider=self.name)

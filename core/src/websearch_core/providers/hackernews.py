@@ -60,18 +60,9 @@ class HackerNews:
         path = "search_by_date" if self.sort == "date" else "search"
         body = kit.decode((yield kit.get_json(self, path, params, query, join=",")), self)
         page = kit.parse_search(
-            self,
-            query,
-            body,
-            body.get("hits"),
-            title=("title", "story_title"),
-            url=_url,
-            snippet=_text,
-            score="points",
-            published="created_at",
-            snippet_length=600,
-            markup="html",
-        )
+            self, query, body, body.get("hits"), title=("title", "story_title"), url=_url, snippet=_text,
+            score="points", published="created_at", snippet_length=600, markup="html",
+        )  # fmt: skip
         pages = body.get("nbPages")
         return page, isinstance(pages, int) and number + 1 < pages
 

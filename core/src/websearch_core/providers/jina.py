@@ -115,15 +115,9 @@ class Jina:
             return kit.SearchResponse(query=query.text, provider=self.name), False
         body = kit.decode(response, self, detail=_detail)
         page = kit.parse_search(
-            self,
-            query,
-            body,
-            body.get("data"),
-            snippet="description",
-            content="content",
-            published=("date", "publishedTime"),
-            usage=_usage(body),
-        )
+            self, query, body, body.get("data"), snippet="description", content="content",
+            published=("date", "publishedTime"), usage=_usage(body),
+        )  # fmt: skip
         return page, len(page.results) >= min(size, 10)  # Google's page of ten may have come
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:

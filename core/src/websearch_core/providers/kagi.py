@@ -86,17 +86,13 @@ class Kagi:
         body = yield from self._ask(payload, query)
         data, meta = body["data"], kit.as_object(body.get("meta"))
         direct = next(iter(kit.as_objects(data.get("direct_answer"))), {})
+        items = data.get(workflow) or ([] if "meta" in body else None)  # nothing found has none
         page = kit.parse_search(
-            self,
-            query,
-            body,
-            data.get(workflow) or ([] if "meta" in body else None),  # nothing found has none
-            published="time",
-            markup="html",
+            self, query, body, items, published="time", markup="html",
             answer=plain_text(direct.get("snippet"), "html") or plain_text(direct.get("title"), "html") or None,
             suggestions=tuple(filter(None, map(_suggestion, kit.as_objects(data.get("related_search"))))),
             request_id=kit.as_text(meta.get("id") or meta.get("trace")),
-        )
+        )  # fmt: skip
         return page, len(page.results) >= min(size, _FULL) and number + 1 < _PAGES
 
     def _images(self, query: kit.SearchQuery) -> kit.Flow[tuple[Image, ...]]:

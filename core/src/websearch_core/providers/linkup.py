@@ -92,18 +92,10 @@ class Linkup:
         images = [item for item in kit.as_objects(items) if item.get("type") == "image"]
         texts = [item for item in items if item not in images]
         return kit.parse_search(
-            self,
-            query,
-            answer,
-            texts,
-            title="name",
-            snippet=("content", "snippet"),
-            published="date",
-            markup="entities",
-            answer=as_answer(body.get("answer")),
-            images=kit.parse_images(images, description="name"),
-            notes=notes,
-        )
+            self, query, answer, texts, title="name", snippet=("content", "snippet"), published="date",
+            markup="entities", answer=as_answer(body.get("answer")),
+            images=kit.parse_images(images, description="name"), notes=notes,
+        )  # fmt: skip
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""

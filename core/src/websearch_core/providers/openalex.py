@@ -70,20 +70,12 @@ class OpenAlex:
         meta = kit.as_object(body.get("meta"))
         total = meta.get("count")
         page = kit.parse_search(
-            self,
-            query,
-            body,
-            body.get("results"),
-            title=("title", "display_name"),
-            url=("doi", "primary_location.landing_page_url", "id"),
-            snippet=_abstract,
-            score="relevance_score",
-            published="publication_date",
-            author=_authors,
-            markup="html",
+            self, query, body, body.get("results"), title=("title", "display_name"),
+            url=("doi", "primary_location.landing_page_url", "id"), snippet=_abstract, score="relevance_score",
+            published="publication_date", author=_authors, markup="html",
             cost=kit.as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
             usage=kit.drop_none({"usd_remaining": kit.as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
-        )
+        )  # fmt: skip
         return page, isinstance(total, int) and (number + 1) * size < total
 
     def _too_many(self, response: kit.Response) -> ServiceError:

@@ -89,16 +89,10 @@ class Parallel:
         }
         body = kit.decode((yield kit.post_json(self, "search", payload, query)), self)
         return kit.parse_search(
-            self,
-            query,
-            body,
-            snippet=_excerpts,
-            content=_excerpts,
-            published="publish_date",
+            self, query, body, snippet=_excerpts, content=_excerpts, published="publish_date",
             notes=("parallel: there is a warning about this answer",) if body.get("warnings") else (),
-            request_id=kit.as_text(body.get("search_id")),
-            usage=kit.parse_usage(body.get("usage")),
-        )
+            request_id=kit.as_text(body.get("search_id")), usage=kit.parse_usage(body.get("usage")),
+        )  # fmt: skip
 
     read = read_alone
 

@@ -130,17 +130,11 @@ class SearXNG:
         answers: Any = body.get("answers")
         given = [*(answers if isinstance(answers, list) else []), *(box.get("content") for box in boxes)]
         found = kit.parse_search(
-            self,
-            query,
-            body,
-            [*filter(None, map(_page_of, boxes)), *rest],
-            snippet="content",
-            published=_PUBLISHED,
+            self, query, body, [*filter(None, map(_page_of, boxes)), *rest], snippet="content", published=_PUBLISHED,
             answer=next(filter(None, map(_answer_text, given)), None),
             images=kit.parse_images(images, url="img_src", description="title", page_url="url"),
-            suggestions=_suggestions(query, body),
-            notes=notes,
-        )
+            suggestions=_suggestions(query, body), notes=notes,
+        )  # fmt: skip
         unresponsive = _unresponsive(body)
         failed = _describe_failed(unresponsive)
         if failed and not found.results and not found.answer and not images:

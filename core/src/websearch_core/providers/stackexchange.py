@@ -82,18 +82,10 @@ class StackExchange:
             if backoff := kit.as_number(body.get("backoff")):
                 pause.append(min(backoff, _MAX_BACKOFF))
             page = kit.parse_search(
-                self,
-                query,
-                body,
-                body.get("items"),
-                url="link",
-                snippet="body",
-                snippet_length=600,
-                published="creation_date",
-                author="owner.display_name",
-                markup="html",
+                self, query, body, body.get("items"), url="link", snippet="body", snippet_length=600,
+                published="creation_date", author="owner.display_name", markup="html",
                 usage=kit.drop_none({"requests_remaining": kit.as_number(body.get("quota_remaining"))}),
-            )
+            )  # fmt: skip
             return page, body.get("has_more") is True
 
         return (yield from kit.collect_pages(query, self, fetch))

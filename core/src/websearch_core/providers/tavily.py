@@ -127,19 +127,12 @@ class Tavily:
         sent = {name: value for name, value in payload.items() if value not in ([], False)}
         body = self._body((yield self._request("search", sent, query)), "search")
         return kit.parse_search(
-            self,
-            query,
-            body,
-            snippet="content",
-            published="published_date",
-            content="raw_content",
-            answer=kit.as_text(body.get("answer")),
-            images=kit.parse_images(body.get("images")),
+            self, query, body, snippet="content", published="published_date", content="raw_content",
+            answer=kit.as_text(body.get("answer")), images=kit.parse_images(body.get("images")),
             suggestions=tuple(as_texts(body.get("follow_up_questions"))),
             notes=(f"tavily returns at most {_MAX_RESULTS} results",) if query.limit > _MAX_RESULTS else (),
-            request_id=kit.as_text(body.get("request_id")),
-            usage=kit.parse_usage(body.get("usage")),
-        )
+            request_id=kit.as_text(body.get("request_id")), usage=kit.parse_usage(body.get("usage")),
+        )  # fmt: skip
 
     read = read_alone
 

@@ -83,16 +83,10 @@ class Wikipedia:
         items = [item for item in kit.as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
         rewritten = kit.as_text(about.get("rewrittenquery"))
         page = kit.parse_search(
-            self,
-            query,
-            body,
-            items,
-            url=lambda item: _url(wiki, item),
-            published="timestamp",
-            markup="html",
+            self, query, body, items, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
             suggestions=tuple(filter(None, [kit.as_text(about.get("suggestion")), rewritten])),
             notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else notes,
-        )
+        )  # fmt: skip
         return page, isinstance(body.get("continue"), dict)
 
     def _wiki(self, query: kit.SearchQuery) -> str:
