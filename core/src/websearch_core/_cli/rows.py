@@ -28,14 +28,6 @@ from .._runtime.threads import in_thread
 from .._text.escaping import escape_json, escape_line
 from .._text.quantity import quantity
 from .._text.urls import identify
-from ..errors import (
-    AuthenticationError,
-    BudgetExceeded,
-    ConfigurationError,
-    InvalidOption,
-    QuotaExhausted,
-    WebSearchError,
-)
 from ..layers._caching.http import UNCHANGED, Validators
 from ..models import Page, SearchResponse
 from ..render import row_as_json
@@ -43,7 +35,8 @@ from .output import exit_code, show_progress
 
 _ERROR = re.compile(', "(?:status": "error", "error|refresh_error)": (?={)')  # what stands before that of a row
 _STATUSES = {kind.code: exit_code(kind) for name in errors.__all__ if hasattr(kind := getattr(errors, name), "locate")}
-_FOR_ALL = (AuthenticationError, BudgetExceeded, ConfigurationError, QuotaExhausted)  # the other items fail, too
+# After these, the other items fail, too.
+_FOR_ALL = (errors.AuthenticationError, errors.BudgetExceeded, errors.ConfigurationError, errors.QuotaExhausted)
 _INDEX = "index.jsonl"  # in a folder: the rows, whose texts stand in files of their own
 _RECALLED = ("url", "final_url", "title", "content", "canonical_url", "links")  # what a crawl goes on with
 _FACTS = ("url", "title", "fetched_at", "hash")  # at the top of such a file
@@ -122,7 +115,7 @@ class Rows:
         if validators:
             self._validators[identify(url)] = {options: validators.model_dump(exclude_defaults=True)}
 
-    def add(self, item: str, answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
+    def add(self, item: str, answer: Page | SearchResponse | errors.WebSearchError) -> dict[str, Any]:
         """Write the row of *item*, and return it. Its ``changed`` says what is new to the old rows.
 
         An old row with an answer stays if there is none now, but may be one later: ``refresh_error`` says why.
@@ -200,7 +193,9 @@ class Rows:
                         item, at = decode(text, len(begin))
                         error = decode(text, found.end())[0] if (found := _ERROR.match(text, at)) else {}
                 if not isinstance(item, str):
-                    raise ConfigurationError(f"{self.path}, line {number}: not a row of this command: name another")
+                    raise errors.ConfigurationError(
+                        f"{self.path}, line {number}: not a row of this command: name another"
+                    )
                 is_broken = not text.rstrip().endswith("}") or "\0" in text
                 if is_broken or (retry and found and "status" in found[0] and error.get("temporary")):
                     left_out.add(number)
@@ -263,11 +258,11 @@ def write_rows(ask: Callable[..., AsyncGenerator[tuple[Any, Any]]], items: str |
     listed = Path("/dev/stdin" if items == "-" else items) if isinstance(items, str) else None
     with rows, show_progress("Reading" if rows.key == "url" else "Searching", total) as step:
         if listed and listed.exists() and rows.path.exists() and listed.samefile(rows.path):
-            raise InvalidOption("--output: this is the list itself, which would never end; name another file")
+            raise errors.InvalidOption("--output: this is the list itself, which would never end; name another file")
         try:
             asyncio.run(write())
             if rows.old and not counts:
-                raise InvalidOption("--refresh: the list is empty, and would leave nothing of the output")
+                raise errors.InvalidOption("--refresh: the list is empty, and would leave nothing of the output")
         finally:
             done = f"{quantity(counts.total(), 'row')} after {monotonic() - began:.1f} s"
             typer.echo(escape_line(": ".join(filter(None, [str(rows.path), done, describe()]))), err=True)

@@ -11,22 +11,10 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
+from .. import errors
 from .._text.invisible import strip_invisible
 from .._text.rates import parse_wait
 from .._text.urls import describe_url
-from ..errors import (
-    AuthenticationError,
-    BadRequest,
-    BadResponse,
-    Blocked,
-    QuotaExhausted,
-    RateLimited,
-    ServiceError,
-    TimedOut,
-    TooLarge,
-    Unavailable,
-    UnsupportedOption,
-)
 from ..flow import Request, Response
 from ..flow._redaction import without_keys
 from ..keys._keys import ApiKey
@@ -36,15 +24,15 @@ from ._languages import find_country, find_language
 from ._ports import Limits, Provider
 
 T = TypeVar("T")
-Meanings = Mapping[int, type[ServiceError]]
-Kinds = Mapping[str, type[ServiceError]]
+Meanings = Mapping[int, type[errors.ServiceError]]
+Kinds = Mapping[str, type[errors.ServiceError]]
 
 _MEANINGS: Meanings = {
-    **dict.fromkeys((400, 413, 414, 422), BadRequest),
-    **dict.fromkeys((401, 403), AuthenticationError),
-    402: QuotaExhausted,
-    408: TimedOut,
-    429: RateLimited,
+    **dict.fromkeys((400, 413, 414, 422), errors.BadRequest),
+    **dict.fromkeys((401, 403), errors.AuthenticationError),
+    402: errors.QuotaExhausted,
+    408: errors.TimedOut,
+    429: errors.RateLimited,
 }
 _NAMED_TYPES = frozenset({"application/xml", "text/html", "text/plain", "text/xml"})  # an error may name them
 _NUMBER = r"\s*-?[0-9]{1,18}(\.[0-9]{1,18})?\s*"
@@ -142,10 +130,10 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
     name = provider.name
     supported: AbstractSet[str] = getattr(provider, "options", frozenset())
     if unknown := sorted(query.requested() - supported):
-        raise UnsupportedOption(f"{name} does not support {', '.join(unknown)}", options=unknown, provider=name)
+        raise errors.UnsupportedOption(f"{name} does not support {', '.join(unknown)}", options=unknown, provider=name)
     topics: AbstractSet[str] = getattr(provider, "topics", frozenset({"news"}))
     if query.topic not in {"general", *topics}:
-        raise UnsupportedOption(f"{name} cannot search for {query.topic}", options=["topic"], provider=name)
+        raise errors.UnsupportedOption(f"{name} cannot search for {query.topic}", options=["topic"], provider=name)
     if hasattr(provider, "countries"):
         find_country(query, provider)
     if hasattr(provider, "languages"):
@@ -154,7 +142,7 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
     for option in ("allowed_domains", "blocked_domains"):
         if len(getattr(query, option)) > (most := limits.get(option, math.inf)):
             message = f"{name} takes at most {most} {option.replace('_', ' ')}"
-            raise UnsupportedOption(message, options=[option], provider=name)
+            raise errors.UnsupportedOption(message, options=[option], provider=name)
     check_length(query.text, provider)
 
 
@@ -167,7 +155,7 @@ def check_length(text: str, provider: Provider) -> None:
     ):
         if most is not None and length > most:
             message = f"{provider.name} takes queries of at most {most} {unit}, and this one has {length}"
-            raise UnsupportedOption(message, provider=provider.name)
+            raise errors.UnsupportedOption(message, provider=provider.name)
 
 
 def decode(
@@ -177,7 +165,7 @@ def decode(
     verb: str = "search",
     meanings: Meanings | None = None,
     detail: Callable[[Any], Any] | None = None,
-    kind: Callable[[Any], type[ServiceError] | None] | Kinds = MappingProxyType({}),
+    kind: Callable[[Any], type[errors.ServiceError] | None] | Kinds = MappingProxyType({}),
     code: str = "",
     nothing: Iterable[str] = (),
 ) -> dict[str, Any]:
@@ -202,7 +190,7 @@ def decode(
         ServiceError: The status is not a success.
     """
 
-    def error(body: Any, message: str | None, hint: str = "") -> ServiceError:
+    def error(body: Any, message: str | None, hint: str = "") -> errors.ServiceError:
         words = (detail(body) if body and detail else None) or message
         named = follow(code.split("."), body) if code else message
         found = find_kind(named, kind) if isinstance(kind, Mapping) else kind(body) if body else None
@@ -213,14 +201,14 @@ def decode(
         is_words = not body and response.media_type == "text/plain"
         raise error(body, response.content[:1000].decode("utf-8", "replace") if is_words else find_message(body))
     if response.truncated:
-        raise TooLarge(f"{provider.name} {verb} failed: the answer is too large", provider=provider.name)
+        raise errors.TooLarge(f"{provider.name} {verb} failed: the answer is too large", provider=provider.name)
     try:
         body = response.json()
     except (ValueError, RecursionError) as cause:
         named = response.media_type if response.media_type in _NAMED_TYPES else "something else"
         what = "broken JSON" if "json" in response.media_type else f"not JSON but {named}"
         message = f"{provider.name} {verb} failed: the answer is {what}"
-        raise BadResponse(message, provider=provider.name, status=response.status) from cause
+        raise errors.BadResponse(message, provider=provider.name, status=response.status) from cause
     if not isinstance(body, dict):
         raise unexpected_format(provider.name, verb)
     words = find_failure(body) if verb == "search" else None
@@ -279,15 +267,15 @@ def _has_results(part: Any) -> bool:
     return any("url" in item or sum(isinstance(one, str) for one in item.values()) > 1 for item in items)
 
 
-def find_kind(words: Any, kinds: Kinds) -> type[ServiceError] | None:
+def find_kind(words: Any, kinds: Kinds) -> type[errors.ServiceError] | None:
     """Return the class of the first of the phrases in *kinds*, in lower case, that *words* have in them."""
     text = str(words).lower()
     return next((kind for phrase, kind in kinds.items() if phrase in text), None)
 
 
-def unexpected_format(provider: str, verb: str = "search") -> BadResponse:
+def unexpected_format(provider: str, verb: str = "search") -> errors.BadResponse:
     """Make the error for a response that does not match the service's documentation."""
-    return BadResponse(f"{provider} {verb} failed: the answer has changed its format", provider=provider)
+    return errors.BadResponse(f"{provider} {verb} failed: the answer has changed its format", provider=provider)
 
 
 def error_for(
@@ -298,8 +286,8 @@ def error_for(
     meanings: Meanings | None = None,
     detail: Any = None,
     hint: str = "",
-    kind: type[ServiceError] | None = None,
-) -> ServiceError:
+    kind: type[errors.ServiceError] | None = None,
+) -> errors.ServiceError:
     """Make the error that *response* means.
 
     Args:
@@ -313,17 +301,19 @@ def error_for(
     """
     status = response.status
     is_used_up = status == 429 and any(one.is_exhausted and (one.window or 0) >= _DAY for one in response.rate_limits)
-    kind = kind or (meanings or {}).get(status) or (QuotaExhausted if is_used_up else None)  # retrying does not help
+    kind = (
+        kind or (meanings or {}).get(status) or (errors.QuotaExhausted if is_used_up else None)
+    )  # retrying does not help
     if kind is None and status == 403 and (getattr(provider, "keyless", False) or not _keys(provider)):
-        kind, hint = Blocked, hint or _find_remedy(provider)  # it refuses us, not our key
-    kind = kind or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
+        kind, hint = errors.Blocked, hint or _find_remedy(provider)  # it refuses us, not our key
+    kind = kind or _MEANINGS.get(status) or (errors.Unavailable if status >= 500 else errors.BadResponse)
     message = f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}".rstrip() + (
         f": {hint}" if hint else ""
     )
     words = redact(detail, provider) if isinstance(detail, str) else None
     error = kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
     error.locate(url=describe_url(response.url) if response.url else None)
-    if isinstance(error, AuthenticationError):
+    if isinstance(error, errors.AuthenticationError):
         key = getattr(provider, "api_key", None)
         error.key_source = key.origin if isinstance(key, ApiKey) else None
     return error

@@ -6,20 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from .. import errors
 from .._runtime.scope import current_call
 from .._text.dates import parse_date
 from .._text.urls import find_page, identify, is_web_url
-from ..errors import (
-    AccessDenied,
-    Blocked,
-    PageNotFound,
-    ServiceError,
-    TimedOut,
-    TooLarge,
-    Unavailable,
-    UnsupportedContent,
-    WebSearchError,
-)
 from ..flow import Flow, Response
 from ..models import Page
 from ._http import as_number, as_objects, as_text, error_for, redact, unexpected_format
@@ -28,11 +18,11 @@ from ._ports import BatchReader, PageReader
 from ._results import plain_text
 
 _SUCCESSES = {200, 203, 206}  # of a page: 204 and 205 have none
-_STATUSES: Mapping[type[ServiceError], tuple[int, ...]] = {
-    PageNotFound: (404, 410),
-    AccessDenied: (401, 402, 407, 451),
-    Blocked: (403, 418, 429, 999),  # 999 is LinkedIn's
-    TimedOut: (408, 504, 522, 524),
+_STATUSES: Mapping[type[errors.ServiceError], tuple[int, ...]] = {
+    errors.PageNotFound: (404, 410),
+    errors.AccessDenied: (401, 402, 407, 451),
+    errors.Blocked: (403, 418, 429, 999),  # 999 is LinkedIn's
+    errors.TimedOut: (408, 504, 522, 524),
 }
 _KINDS = {status: kind for kind, statuses in _STATUSES.items() for status in statuses}
 _HINTS = {
@@ -42,20 +32,20 @@ _HINTS = {
     **dict.fromkeys((418, 999), "its site refuses programs"),
     451: "it is withheld for legal reasons",
 }
-_CAUSES: Mapping[type[ServiceError], str] = {
-    PageNotFound: "the page does not exist",
-    Blocked: "the page refuses to be read",
-    TimedOut: "the page did not answer in time",
-    TooLarge: "the page is too large",
-    UnsupportedContent: "the page is of a kind that it cannot turn into text",
+_CAUSES: Mapping[type[errors.ServiceError], str] = {
+    errors.PageNotFound: "the page does not exist",
+    errors.Blocked: "the page refuses to be read",
+    errors.TimedOut: "the page did not answer in time",
+    errors.TooLarge: "the page is too large",
+    errors.UnsupportedContent: "the page is of a kind that it cannot turn into text",
 }
 _MAX_TITLE = 300
 _MAX_DESCRIPTION = 1000
 
 
 def page_error(
-    reader: PageReader, *, status: Any = None, kind: type[ServiceError] | None = None, detail: Any = None
-) -> ServiceError:
+    reader: PageReader, *, status: Any = None, kind: type[errors.ServiceError] | None = None, detail: Any = None
+) -> errors.ServiceError:
     """Make the error for a page that a service could not read, even if the service's own answer is a success.
 
     Args:
@@ -66,12 +56,12 @@ def page_error(
     """
     number = as_number(status) or 0
     status = int(number) if 400 <= number < 1000 else None
-    kind = kind or (_KINDS.get(status) if status else None) or Unavailable
+    kind = kind or (_KINDS.get(status) if status else None) or errors.Unavailable
     cause = f"the page answered {status}" if status else _CAUSES.get(kind, "it could not read the page")
     cause += f": {_HINTS[status]}" if status in _HINTS else ""
     words = redact(detail, reader) if isinstance(detail, str) else None
     error = kind(f"{reader.name} read failed: {cause}", provider=reader.name, status=status, detail=words)
-    error.temporary = kind is TimedOut or (kind is Unavailable and (status or 0) >= 500)
+    error.temporary = kind is errors.TimedOut or (kind is errors.Unavailable and (status or 0) >= 500)
     error.concerns_page = True
     return error
 
@@ -100,14 +90,14 @@ def check_response(response: Response, reader: PageReader, text: str | None = No
     if not failed and text is None:
         return
     if who := find_challenge(response, text):
-        raise error_for(response, reader, verb="read", kind=Blocked, hint=f"a challenge against robots by {who}")
+        raise error_for(response, reader, verb="read", kind=errors.Blocked, hint=f"a challenge against robots by {who}")
     if failed:
         kind = _KINDS.get(response.status)
-        if response.status == 429 or kind is TimedOut:  # the same as from a service
+        if response.status == 429 or kind is errors.TimedOut:  # the same as from a service
             kind = None
         raise error_for(response, reader, verb="read", kind=kind, hint=_HINTS.get(response.status, ""))
     if text is not None and asks_for_login(text, response.content, response.url, asked):
-        raise error_for(response, reader, verb="read", kind=AccessDenied, hint="the page asks for a login")
+        raise error_for(response, reader, verb="read", kind=errors.AccessDenied, hint="the page asks for a login")
 
 
 def check_text(reader: PageReader, title: str, text: str) -> None:
@@ -119,9 +109,9 @@ def check_text(reader: PageReader, title: str, text: str) -> None:
     """
     if who := find_challenge_text(title, text):
         message = f"{reader.name} read failed: a challenge against robots by {who}"
-        raise Blocked(message, provider=reader.name)
+        raise errors.Blocked(message, provider=reader.name)
     if not text.strip():
-        raise UnsupportedContent(f"{reader.name} read failed: the page has no text", provider=reader.name)
+        raise errors.UnsupportedContent(f"{reader.name} read failed: the page has no text", provider=reader.name)
 
 
 def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list[dict[str, Any] | None]:
@@ -144,7 +134,7 @@ def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list
 def read_alone(reader: BatchReader, url: str, /) -> Flow[Page]:
     """Read the page at *url*, as Markdown: the method ``read`` of a reader of many."""
     (page,) = yield from reader.read_many([url])
-    if isinstance(page, WebSearchError):
+    if isinstance(page, errors.WebSearchError):
         raise page
     return page
 
@@ -211,7 +201,7 @@ def parse_pages(
     *columns: Iterable[Any],
     cost: float | None = None,
     usage: Mapping[str, float] = MappingProxyType({}),
-) -> list[Page | WebSearchError]:
+) -> list[Page | errors.WebSearchError]:
     """Return what *parse* makes of each page of one request, or its error; the first page has the cost of all.
 
     Args:
@@ -220,13 +210,13 @@ def parse_pages(
         cost: The cost of the request, in US dollars.
         usage: What it consumed, by unit.
     """
-    pages: list[Page | WebSearchError] = []
+    pages: list[Page | errors.WebSearchError] = []
     charge: dict[str, Any] = {"cost": cost, "usage": dict(usage)}
     for items in zip(*columns, strict=True):
         try:
             pages.append(parse(*items).model_copy(update=charge))
             charge = {}
-        except ServiceError as error:
+        except errors.ServiceError as error:
             pages.append(error)
     return pages
 
@@ -247,8 +237,8 @@ def parse_response(
         cut = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
     try:
         page = read_bytes(response.content, final_url, response.headers.get("content-type"), cut=cut, **options)
-    except TooLarge as error:
-        raise TooLarge(f"{reader.name} read failed: {error}", provider=reader.name) from error
+    except errors.TooLarge as error:
+        raise errors.TooLarge(f"{reader.name} read failed: {error}", provider=reader.name) from error
     return complete_page(reader, page, response, url, final_url)
 
 
