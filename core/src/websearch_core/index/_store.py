@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,6 +24,7 @@ from .._text.quantity import quantity
 from .._text.terms import Term, index_text, query_terms, split_terms
 from .._text.urls import identify, is_web_url
 from ..models import Page, SearchQuery
+from ..provider._dates import midnight
 from ..provider._results import in_domains
 
 _STAMP = 0x77736978, 4  # in the header of the file: "wsix", and the version of the tables and of the words in them
@@ -377,21 +378,18 @@ def _conditions(query: SearchQuery) -> tuple[str, list[str | float]]:
     """Write the filters for date and language as SQL; pages without a date or language never match."""
     conditions: list[str] = ["1"]
     values: list[str | float] = []
-    after = datetime.now(UTC) - timedelta(days=_DAYS[query.time_range]) if query.time_range else _midnight(query.after)
-    if after:
+    ago = timedelta(days=_DAYS[query.time_range]) if query.time_range else None
+    after = (datetime.now(UTC) - ago).timestamp() if ago else query.after and midnight(query.after)
+    if after is not None:
         conditions.append("published >= ?")
-        values.append(after.timestamp())
-    if before := _midnight(query.before):
+        values.append(after)
+    if query.before:
         conditions.append("published < ?")
-        values.append((before + timedelta(days=1)).timestamp())
+        values.append(midnight(query.before) + timedelta(days=1).total_seconds())
     if query.language:
         conditions.append("(language = ? OR language LIKE ?)")  # a language tag has no wildcards of LIKE
         values += [query.language.lower(), f"{query.language.lower()}-%"]
     return " AND ".join(conditions), values
-
-
-def _midnight(day: date | None) -> datetime | None:
-    return datetime.combine(day, time(), UTC) if day else None
 
 
 def _note_missing(db: sqlite3.Connection, matching: str, query: SearchQuery) -> Iterator[str]:
