@@ -74,25 +74,20 @@ def _print_as_json(checked: list[Check], settings: list[Setting], environment: d
     from ...render import error_as_json
     from ..checks import is_offline
 
-    print_json(
+    checks = [
         {
-            "status": "error" if any(check.error for check in checked) else "success",
-            "offline": is_offline(checked),
-            "checks": [
-                {
-                    "provider": check.provider,
-                    "configured": check.configured,
-                    "reachable": check.reachable,
-                    "seconds": round(check.seconds, 3),
-                    "error": error_as_json(check.error)["error"] if check.error else None,
-                    "remedy": check.remedy or None,
-                }
-                for check in checked
-            ],
-            "settings": [dataclasses.asdict(setting) for setting in settings],
-            **environment,
+            "provider": check.provider,
+            "configured": check.configured,
+            "reachable": check.reachable,
+            "seconds": round(check.seconds, 3),
+            "error": error_as_json(check.error)["error"] if check.error else None,
+            "remedy": check.remedy or None,
         }
-    )
+        for check in checked
+    ]
+    status = "error" if any(check.error for check in checked) else "success"
+    values = [dataclasses.asdict(setting) for setting in settings]
+    print_json({"status": status, "offline": is_offline(checked), "checks": checks, "settings": values, **environment})
 
 
 def _print_diagnosis(checked: list[Check], settings: list[Setting], environment: dict[str, Any]) -> None:
@@ -118,16 +113,15 @@ def _print_diagnosis(checked: list[Check], settings: list[Setting], environment:
     ]
     chosen = [one for one in settings if one.source != "default"]
     proxies = ", ".join(f"{scheme} {url}" for scheme, url in environment["proxies"].items())
-    print_rows(
-        [
-            ("versions", versions),
-            ("browser", _describe_browser(environment["browser"])),
-            ("proxies", proxies or "none"),
-            ("TLS", ", ".join(environment["tls"].values())),
-            *(("settings file", file) for file in files or ["none"]),
-            *((one.name, _format_setting(one)) for one in chosen),
-        ]
-    )
+    rows = [
+        ("versions", versions),
+        ("browser", _describe_browser(environment["browser"])),
+        ("proxies", proxies or "none"),
+        ("TLS", ", ".join(environment["tls"].values())),
+        *(("settings file", file) for file in files or ["none"]),
+        *((one.name, _format_setting(one)) for one in chosen),
+    ]
+    print_rows(rows)
     print_text("All other settings have their defaults; --format json lists them.")
 
 
