@@ -119,16 +119,9 @@ def show_error(line: str) -> None:
 def live_progress(what: str, most: int | None) -> Iterator[Callable[[str], None]]:
     """Show a spinner, or a bar if the number of steps is known, on stderr; it is gone afterwards."""
     counted = (BarColumn(bar_width=24), MofNCompleteColumn()) if most else (TextColumn("{task.fields[count]}"),)
+    doing = TextColumn("{task.description}", markup=False)
     step = TextColumn("{task.fields[step]}", markup=False, style="dim")
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        *counted,
-        step,
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
+    with Progress(SpinnerColumn(), doing, *counted, step, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=most, step="", count="")
         done = 0
 

@@ -365,13 +365,8 @@ async def _whole(content: bytes) -> AsyncIterator[bytes]:
 
 
 def _make_response(request: Request, status: int, headers: Mapping[str, str], body: BoundedBody | None) -> Response:
-    response = Response(
-        status=status,
-        url=request.url,
-        headers=headers,
-        content=bytes(body) if body else b"",
-        truncated=body.truncated if body else False,
-    )
+    content, truncated = (bytes(body), body.truncated) if body else (b"", False)
+    response = Response(status=status, url=request.url, headers=headers, content=content, truncated=truncated)
     return redact_response(response, request)
 
 

@@ -307,9 +307,8 @@ def error_for(
     if kind is None and status == 403 and (getattr(provider, "keyless", False) or not _keys(provider)):
         kind, hint = errors.Blocked, hint or _find_remedy(provider)  # it refuses us, not our key
     kind = kind or _MEANINGS.get(status) or (errors.Unavailable if status >= 500 else errors.BadResponse)
-    message = f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}".rstrip() + (
-        f": {hint}" if hint else ""
-    )
+    message = f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}".rstrip()
+    message += f": {hint}" if hint else ""
     words = redact(detail, provider) if isinstance(detail, str) else None
     error = kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
     error.locate(url=describe_url(response.url) if response.url else None)

@@ -69,8 +69,8 @@ def collect_pages(
     most, largest = known.get("results"), known.get("results_per_request", query.limit)
     size = largest if fixed else min(query.limit, largest)
     start = (query.page - 1) * query.limit
+    message = f"{provider.name} returns at most {most} results of a query"
     if most is not None and start >= most:
-        message = f"{provider.name} returns at most {most} results of a query"
         raise UnsupportedOption(message, options=["page"], provider=provider.name)
     end = start + query.limit if most is None else min(start + query.limit, most)
     first, skip = divmod(start, size)
@@ -83,9 +83,7 @@ def collect_pages(
         return response, number + 1 if has_next else None
 
     found = yield from follow_pages(query, provider, one, first, skip=skip, count=end - start)
-    if end < start + query.limit:
-        return found.with_notes(f"{provider.name} returns at most {most} results of a query")
-    return found
+    return found.with_notes(message) if end < start + query.limit else found
 
 
 def follow_pages(
@@ -168,15 +166,13 @@ def _merge(pages: list[SearchResponse], results: tuple[SearchResult, ...], notes
             usage[unit] = amount if unit.endswith("remaining") else usage.get(unit, 0) + amount
     costs = [page.cost for page in pages if page.cost is not None]
     partial = bool(notes) or any(page._is_partial for page in pages)  # noqa: SLF001 - private to users, not to us
-    merged = pages[0].model_copy(
-        update={
-            "results": results,
-            "answer": next((page.answer for page in pages if page.answer), None),
-            "images": tuple(dict.fromkeys(image for page in pages for image in page.images)),
-            "suggestions": tuple(dict.fromkeys(one for page in pages for one in page.suggestions)),
-            "notes": tuple(dict.fromkeys([*(note for page in pages for note in page.notes), *notes])),
-            "cost": sum(costs) if costs else None,
-            "usage": usage,
-        }
-    )
-    return merged.with_notes(partial=partial)
+    update = {
+        "results": results,
+        "answer": next((page.answer for page in pages if page.answer), None),
+        "images": tuple(dict.fromkeys(image for page in pages for image in page.images)),
+        "suggestions": tuple(dict.fromkeys(one for page in pages for one in page.suggestions)),
+        "notes": tuple(dict.fromkeys([*(note for page in pages for note in page.notes), *notes])),
+        "cost": sum(costs) if costs else None,
+        "usage": usage,
+    }
+    return pages[0].model_copy(update=update).with_notes(partial=partial)

@@ -23,14 +23,13 @@ __all__ = [
 def google_filters(query: SearchQuery, provider: Provider) -> dict[str, str]:
     """Return country, language and safe search of *query* as Google's ``gl``, ``hl`` and ``lr``, and ``safe``."""
     country, language = find_country(query, provider), find_language(query, provider)
-    return drop_none(
-        {
-            "gl": country.lower() if country else None,
-            "hl": language,
-            "lr": f"lang_{language}" if language else None,
-            "safe": None if query.safe_search is None else "off" if query.safe_search == "off" else "active",
-        }
-    )
+    filters = {
+        "gl": country.lower() if country else None,
+        "hl": language,
+        "lr": f"lang_{language}" if language else None,
+        "safe": None if query.safe_search is None else "off" if query.safe_search == "off" else "active",
+    }
+    return drop_none(filters)
 
 
 def google_period(query: SearchQuery) -> list[str] | None:
