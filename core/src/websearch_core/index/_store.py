@@ -379,7 +379,8 @@ def _conditions(query: SearchQuery) -> tuple[str, list[str | float]]:
     conditions: list[str] = ["1"]
     values: list[str | float] = []
     ago = timedelta(days=_DAYS[query.time_range]) if query.time_range else None
-    after = (datetime.now(UTC) - ago).timestamp() if ago else query.after and midnight(query.after)
+    begin = midnight(query.after) if query.after else None
+    after = (datetime.now(UTC) - ago).timestamp() if ago else begin
     if after is not None:
         conditions.append("published >= ?")
         values.append(after)
