@@ -27,6 +27,7 @@ _HEAD = """# Reference
 
 All that is public, module by module, each name with the first sentence of its documentation; Python's `help` shows the
 rest. What is not listed may change in any release: see [compatibility](compatibility.md). Written by `make docs`."""
+_MODULES = re.compile(r"^kit\.|\berrors\.")  # by which they name what they import
 _MAX_LENGTH = 100  # characters; a longer signature is shown without types, a longer constant not at all
 
 
@@ -100,7 +101,8 @@ def _arguments(parameters: Iterable[inspect.Parameter], *, typed: bool) -> Itera
 
 
 def _annotation(annotation: Any) -> str:
-    return annotation.removeprefix("kit.") if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    written = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return _MODULES.sub("", written)
 
 
 def _source(name: str, module: str) -> str:
