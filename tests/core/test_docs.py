@@ -49,6 +49,15 @@ def test_every_example_is_python_and_imports_what_exists(page):
                 exec(statement, {})
 
 
+def test_every_example_of_a_settings_file_is_toml():
+    for page in PAGES:
+        for example in re.findall(r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+            try:
+                tomllib.loads(example)
+            except tomllib.TOMLDecodeError as error:
+                pytest.fail(f"{page.relative_to(ROOT)}: {error}:\n{example}")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_between_pages_leads_somewhere(page):
     for target in re.findall(r"\]\((?!https?://|#)([^)#\s]+)", page.read_text("utf-8")):

@@ -118,8 +118,10 @@ def test_what_is_no_variable_is_answered_with_the_one_or_the_settings_file(monke
     monkeypatch.setenv("WEB_SEARCH_PROXY", "http://proxy.example")
     assert Settings.load().timeout.search == 5
     assert caplog.messages == [
-        "environment WEB_SEARCH_PROXY: not a setting; write WEB_SEARCH_HTTP_PROXY=http://proxy.corp:3128 and "
-        "WEB_SEARCH_HTTP_RESOLVE=here",
+        (
+            "environment WEB_SEARCH_PROXY: not a setting; write WEB_SEARCH_HTTP_PROXY=http://proxy.corp:3128 and "
+            "WEB_SEARCH_HTTP_RESOLVE=here"
+        ),
         "environment WEB_SEARCH_SEARCH_OPTIONS: not a setting; write search_options = ... in a settings file",
     ]
 
