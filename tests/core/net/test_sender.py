@@ -417,7 +417,7 @@ def test_no_drip_outlasts_the_deadline(server, endless, send, drip, guarded):
     started = time.monotonic()
 
     with pytest.raises(TimedOut):
-        send(server.url, seconds=0.4, guarded=guarded)
+        send(server.url, seconds=0.2, guarded=guarded)
     assert time.monotonic() - started < 15  # the server would go on for 20 s
 
 
