@@ -72,7 +72,7 @@ def sea() -> Callable[..., WebSearch]:
 
     def make(*, read_options: ReadOptions | None = None, **sea: Any) -> WebSearch:
         water = Sea(**sea)
-        return WebSearch(water, reader=water, retry=1, read_options=read_options)
+        return WebSearch(water, reader=water, retry=1, throttle=False, read_options=read_options)  # no slow start
 
     return make
 

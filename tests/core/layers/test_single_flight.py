@@ -69,7 +69,7 @@ def test_a_thousand_identical_searches_in_threads_send_one_request():
         everybody_waits.wait()
         return [{"title": "Kelp", "url": URL}]
 
-    web = WebSearch(from_function("patient", search=search), timeout=60)
+    web = WebSearch(from_function("patient", search=search), timeout=60, throttle=False)  # no slow start
     with ThreadPoolExecutor(1000) as threads:
         calls = [threads.submit(web.search, "kelp") for _ in range(1000)]
         wait_until(lambda: count_waiting(web) == 1000)
@@ -262,7 +262,7 @@ def test_an_error_is_raised_in_all_threads():
         all_wait.wait(60)
         raise BadRequest("no")
 
-    web = WebSearch(from_function("patient", search=search), timeout=60)
+    web = WebSearch(from_function("patient", search=search), timeout=60, throttle=False)  # no slow start
 
     def ask():
         try:
@@ -667,7 +667,7 @@ def test_loops_and_threads_do_not_wait_for_each_other():
         all_wait.wait(60)
         return [{"title": "Kelp", "url": URL}]
 
-    web = WebSearch(from_function("patient", search=search), timeout=60)
+    web = WebSearch(from_function("patient", search=search), timeout=60, throttle=False)  # no slow start
 
     def on_a_loop():
         async def both():
