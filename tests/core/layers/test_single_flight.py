@@ -628,10 +628,10 @@ async def test_work_that_somebody_else_cancels_is_late_for_those_who_wait():
 async def test_work_that_somebody_else_cancels_before_it_begins_is_late_at_once():
     service = Slow(5)
     web = WebSearch(service)
-    await web._load()  # else the first call does, in a thread
     call = asyncio.create_task(web.asearch("kelp"))
-    await asyncio.sleep(0)
-    for task in asyncio.all_tasks() - {asyncio.current_task(), call}:
+    while not (work := asyncio.all_tasks() - {asyncio.current_task(), call}):
+        await asyncio.sleep(0)
+    for task in work:
         task.cancel()
     with pytest.raises(TimedOut):
         await asyncio.wait_for(call, 5)
