@@ -32,11 +32,7 @@ Options: TypeAlias = dict[Path, Option]  # of one source, or of all
 
 _BUDGET = ("layers", "budget", "limit")
 _PREFIX, _CONTACT = name_variable(("",)), name_variable(("http", "contact"))
-_OTHER_VARIABLES = (
-    NAMED,
-    ENV_FILE,
-    *(f"{_PREFIX}{name}" for name in ("INDEX", "BROWSER_PATH", "MCP_TOKENS")),
-)  # no settings
+_OTHER_VARIABLES = (NAMED, ENV_FILE, *(f"{_PREFIX}{name}" for name in ("BROWSER_PATH", "INDEX", "MCP_TOKENS")))
 _CONTACTS = {"WIKIPEDIA_CONTACT", "CROSSREF_MAILTO"}  # what the contact of `Http` was called for these
 _log = logging.getLogger(__name__)
 

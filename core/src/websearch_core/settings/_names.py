@@ -15,6 +15,7 @@ Form: TypeAlias = Literal["argument", "setting", "file", "variable"]
 # The names that options had before, or that one may try: where each belongs, with a value, and another one for files.
 _CLIENT, _CONTEXT, _EXTRA = ("http.client", "client"), ("http.verify", "context"), ("search_options.extra", "...")
 _PACE = "Throttle(requests_per_second=2), or host_requests_per_second=2 for pages"
+_AND = re.compile(r'", and ([\w.]+) = "')  # between two lines of a file
 _PROXY = '"http://proxy.corp:3128"'
 _WRAPPER = "the options of the wrapper here, beside provider=..."
 FORMER: Mapping[str, tuple[str, ...]] = {
@@ -105,7 +106,7 @@ def _write(form: Form, known: Collection[str], path: str, value: str = "...", in
         if form == "variable" and (
             parts[0] in IN_ENVIRONMENT.get(group, ()) if parts else group == "timeout" or group not in IN_ENVIRONMENT
         ):
-            value = value.strip('["]').replace('", and http.resolve = "', " and WEB_SEARCH_HTTP_RESOLVE=")
+            value = _AND.sub(lambda another: f" and {name_variable(tuple(another[1].split('.')))}=", value.strip('["]'))
             return f"{name_variable((group, *parts))}={value}"
         return f"{path} = {value}{' in a settings file' * (form == 'variable')}"
     match [group, *parts]:
