@@ -39,7 +39,7 @@ class PageData(BaseModel):
         list_price: The price before a reduction.
         currency: An ISO 4217 code, as stated.
         unclear_prices: The stated price and the first that are shown, if it is not among these; ``price`` is None then.
-        availability: Such as ``in stock``, as stated.
+        availability: Such as ``in stock``, as stated; of an event, ``cancelled``, ``postponed``, ``moved online``, ...
         brand: Who makes it.
         rating: What its buyers gave it on average, of ``best_rating``.
         best_rating: The best possible rating.

@@ -250,6 +250,28 @@ def test_an_event_has_its_time_and_place():
     )
 
 
+@pytest.mark.parametrize(
+    ("status", "said"), [("https://schema.org/EventCancelled", "cancelled"), ("EventScheduled", None), ("", None)]
+)
+def test_an_event_that_does_not_take_place_says_so(status, said):
+    event = {"@type": "Event", "name": "Brass lamp", "startDate": "2026-05-04", "eventStatus": status}
+    page = read(event)
+
+    assert facts(page, "kind", "availability") == ("event", said)
+    assert ("Event: Brass lamp; 2026-05-04; cancelled" in render_page(page)) is bool(said)
+
+
+def test_the_next_page_is_not_the_next_picture():
+    slider = '<a class="slick-next" href="/promo">Next</a>'
+    page = read(
+        head="",
+        body=f"{slider}<ul>{''.join(f'<li><a href=/{n}>Lamp {n}a</a> $1{n}.50</li>' for n in range(6))}</ul>"
+        '<a rel="next" href="/lamps?page=2">2</a>',
+    )
+
+    assert page.data.next_url == "https://shop.example/lamps?page=2"
+
+
 def test_a_stated_list_has_names_links_and_prices():
     elements = [
         {"@type": "ListItem", "item": {"@type": "Product", "name": f"Lamp {n}", "url": f"/{n}", "offers": {"price": n}}}

@@ -167,6 +167,8 @@ def _read_thing(
     if values["kind"] == "event":
         place = inert(place_of(linked, things[0], "location"), NAME_LENGTH) or None
         values |= {"start": first("startDate"), "end": first("endDate"), "place": place}
+        status = split_words((first("eventStatus") or "").rpartition("/")[2]).removeprefix("event ")
+        values["availability"] = None if status in {"", "scheduled"} else status
     else:
         availability = next((one.availability for one in offers if one.availability), None)
         values |= {
@@ -298,11 +300,13 @@ def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
     """Return the URL of the next page of a list."""
     if following := absolute(facts.next_url, base):
         return following
-    for attributes in (own for name, own in zip(blocks.names, blocks.attributes, strict=True) if name == "a"):
-        href = attributes.get("href")
+    links = [own for name, own in zip(blocks.names, blocks.attributes, strict=True) if name == "a" and own.get("href")]
+    for attributes in sorted(
+        links, key=lambda own: (own.get("rel") or "") != "next"
+    ):  # the others belong to sliders, too
         marks = (attributes.get(key) or "" for key in ("rel", "class", "aria-label", "title"))
-        if href and not href.startswith("#") and any(map(_NEXT.search, marks)):
-            return absolute(href, base)
+        if not attributes["href"].startswith("#") and any(map(_NEXT.search, marks)):
+            return absolute(attributes["href"], base)
     return None
 
 
