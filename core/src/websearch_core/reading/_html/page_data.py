@@ -300,13 +300,13 @@ def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
     """Return the URL of the next page of a list."""
     if following := absolute(facts.next_url, base):
         return following
-    links = [own for name, own in zip(blocks.names, blocks.attributes, strict=True) if name == "a" and own.get("href")]
-    for attributes in sorted(
-        links, key=lambda own: (own.get("rel") or "") != "next"
-    ):  # the others belong to sliders, too
-        marks = (attributes.get(key) or "" for key in ("rel", "class", "aria-label", "title"))
-        if not attributes["href"].startswith("#") and any(map(_NEXT.search, marks)):
-            return absolute(attributes["href"], base)
+    names = zip(blocks.names, blocks.attributes, strict=True)
+    links = [(own, href) for name, own in names if name == "a" and (href := own.get("href")) and href[0] != "#"]
+    for own, href in sorted(
+        links, key=lambda link: link[0].get("rel") != "next"
+    ):  # the arrow of a slider may say it, too
+        if any(_NEXT.search(own.get(key) or "") for key in ("rel", "class", "aria-label", "title")):
+            return absolute(href, base)
     return None
 
 
