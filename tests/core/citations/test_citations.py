@@ -299,19 +299,19 @@ def test_of_two_figures_with_a_scale_only_the_scaled_values_count(source, claim,
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong"),
+    "right",
     [
-        ("The bridge cost 12 million dollars to build, said Dr. Smith.", "99 million"),
-        ("The bridge carried 12 ships to the U.S. Navy base.", "99 ships"),
-        ("Mr. J. K. Rowling paid 12 euros at Mt. Fuji.", "99 euros"),
-        ("Die Brücke kostete 12 Mio. Euro im Jahr.", "99 Mio."),
-        ("Die Brücke mit 12 Bögen wurde am 5. Mai eröffnet.", "99 Bögen"),
-        ("Мост длиной 12 м построил А. С. Петров.", "99 м"),
+        "The bridge cost 12 million dollars to build, said Dr. Smith.",
+        "The bridge carried 12 ships to the U.S. Navy base.",
+        "Mr. J. K. Rowling paid 12 euros at Mt. Fuji.",
+        "Die Brücke kostete 12 Mio. Euro im Jahr.",
+        "Die Brücke mit 12 Bögen wurde am 5. Mai eröffnet.",
+        "Мост длиной 12 м построил А. С. Петров.",
     ],
 )
-def test_an_abbreviation_or_an_ordinal_ends_no_claim(right, wrong):
+def test_an_abbreviation_or_an_ordinal_ends_no_claim(right):
     sources = [{"id": 1, "text": right}]
-    altered = f"{right[: right.index('12')]}{wrong}{right[right.index('12') + len(wrong) :]}"
+    altered = right.replace("12", "99")
 
     assert [one.verdict for one in check_citations(f"{right[:-1]} [1].", sources)] == ["supported"]
     assert [(one.verdict, one.missing) for one in check_citations(f"{altered[:-1]} [1].", sources)] == [

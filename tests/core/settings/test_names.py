@@ -45,6 +45,7 @@ def put_value(line: str) -> str:
         ("region", 'search_options={"country": ...}'),
         ("max_length", 'read_options={"max_length": ...}'),
         ("find", "read(url, find=...)"),
+        ("read_top", "search(query, read_top=...)"),
         ("search_depth", 'Settings.load(providers={"tavily": {"search_depth": ...}})'),
         ("provider_options", 'Settings.load(providers={"tavily": {"search_depth": "advanced"}})'),
         ("http_client", "WebSearch(http=Http(client=client)), which alone takes it"),

@@ -498,6 +498,7 @@ class TestTenants:
     @pytest.mark.parametrize(
         ("arguments", "configurable", "words"),
         [
+            ({}, None, "configurable: must be the names of options"),
             ({}, ["provider"], "provider: list those that a run may choose among, as in configurable="),
             ({"provider": "tavily"}, ["reader"], "reader: list those"),
             ({"provider": "tavily"}, {"provider": ()}, "provider: list those"),

@@ -242,7 +242,7 @@ def _setting(name: str, value: Any, source: Source) -> Setting:
     plain: Any = value if isinstance(value, str | int | float | None) else str(value)
     if isinstance(value, list | tuple):
         plain = [one if isinstance(one, str | int | float) else str(one) for one in value]
-    if isinstance(plain, str) and "://" in plain:  # such as that of a Redis
+    if isinstance(plain, str):  # it may be the URL of a Redis
         plain = without_credentials(plain)
     return Setting(name, plain, str(source), source.trusted)
 

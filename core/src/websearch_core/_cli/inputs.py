@@ -19,11 +19,11 @@ Retry = Annotated[bool, typer.Option("--retry-failed", help="Ask again for rows 
 Refresh = Annotated[bool, typer.Option("--refresh", help="Ask again for what the output has, and say what changed")]
 
 
-def check_rows(output: str | None, **options: bool) -> None:
-    """Refuse *options* about the rows of an earlier run where no output has them."""
-    for name, given in options.items():
-        if given and not output:
-            raise InvalidOption(f"--{name}: also name the --output of the earlier run")
+def check_rows(output: str | None, *, refresh: bool, retry: bool = False) -> None:
+    """Refuse options about the rows of an earlier run where no output has them."""
+    if (refresh or retry) and not output:
+        which = "--refresh" if refresh else "--retry-failed"
+        raise InvalidOption(f"{which}: also name the --output of the earlier run")
 
 
 def find_items(source: str | None, given: list[str] | None) -> str | list[str]:

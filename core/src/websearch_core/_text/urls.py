@@ -361,7 +361,9 @@ def is_this_machine(host: str) -> bool:
 
 
 def without_credentials(url: str) -> str:
-    """Return a URL without the user and the password in it."""
+    """Return a URL without the user and the password in it, and any other text as it is."""
+    if "://" not in url:
+        return url
     try:
         parts = urlsplit(url)
     except ValueError:  # such as an unclosed bracket

@@ -23,7 +23,7 @@ from ..models import describe_problems
 from ..models._domains import Domains, parse_domain
 from ..provider._declare import FoundFile, field_notes, find_found_file, is_secret
 from ._build import check_entries, limit_of, too_high
-from ._names import FORMER, Form, find_aliases, find_line, name_variable
+from ._names import FORMER, Form, find_aliases, find_line, has_variable, name_variable
 from ._shapes import OTHER_NAMES, SWITCH, Path, flatten
 from ._sources import NAMED, Option, Source, Table, make_refusal
 from ._values import CONCERNS, HOMES, IN_ENVIRONMENT, PARTS
@@ -32,6 +32,7 @@ Options: TypeAlias = dict[Path, Option]  # of one source, or of all
 
 _BUDGET = ("layers", "budget", "limit")
 _PREFIX, _CONTACT = name_variable(("",)), name_variable(("http", "contact"))
+# Variables that are read elsewhere.
 _OTHER_VARIABLES = (NAMED, ENV_FILE, *(f"{_PREFIX}{name}" for name in ("BROWSER_PATH", "INDEX", "MCP_TOKENS")))
 _CONTACTS = {"WIKIPEDIA_CONTACT", "CROSSREF_MAILTO"}  # what the contact of `Http` was called for these
 _log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ def read_environment(fields: Mapping[str, Any]) -> Options:
             line = find_line(former, fields, "variable")
             raise ConfigurationError(f"environment {describe_variable(name)}: write {line}")
     given: Options = {}
-    whole = [(name,) for name in fields if name not in IN_ENVIRONMENT or name == "timeout"]
+    whole = [(name,) for name in fields if has_variable(name)]
     paths = [*whole, *((name, part) for name, parts in IN_ENVIRONMENT.items() for part in parts)]
     variables = {name_variable(path): path for path in paths}
     for name in sorted({*os.environ, *read_env_file()} - {*variables, *_OTHER_VARIABLES}):

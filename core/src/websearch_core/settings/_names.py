@@ -103,9 +103,7 @@ def _write(form: Form, known: Collection[str], path: str, value: str = "...", in
         return path and f"WebSearch({_write('argument', known, path, value)}), which alone takes it"
     if form in {"file", "variable"}:
         value = in_file or re.sub(r"Credentials\((\w+)=([^()]*)\)", r"{\1 = \2}", value).replace('": ', '" = ')
-        if form == "variable" and (
-            parts[0] in IN_ENVIRONMENT.get(group, ()) if parts else group == "timeout" or group not in IN_ENVIRONMENT
-        ):
+        if form == "variable" and has_variable(group, *parts[:1]):
             value = _AND.sub(lambda another: f" and {name_variable(tuple(another[1].split('.')))}=", value.strip('["]'))
             return f"{name_variable((group, *parts))}={value}"
         return f"{path} = {value}{' in a settings file' * (form == 'variable')}"
@@ -120,6 +118,12 @@ def _write(form: Form, known: Collection[str], path: str, value: str = "...", in
             return f'{group}={{"{part}": {value}}}'
         case _:
             return f"{group}={value}" if group else value
+
+
+def has_variable(group: str, part: str = "") -> bool:
+    """Return whether a setting, or a part of one, has an environment variable."""
+    parts = IN_ENVIRONMENT.get(group, ())
+    return part in parts if part else group == "timeout" or not parts
 
 
 def name_variable(path: tuple[str, ...]) -> str:

@@ -154,10 +154,7 @@ def show_layer(layer: Any) -> Any:
     if not is_dataclass(layer):
         return layer
     options = {one.name: getattr(layer, one.name) for one in fields(layer)}
-    return {
-        name: without_credentials(one) if isinstance(one, str) and "://" in one else one
-        for name, one in options.items()
-    }
+    return {name: without_credentials(one) if isinstance(one, str) else one for name, one in options.items()}
 
 
 def _hide(value: Any) -> Any:

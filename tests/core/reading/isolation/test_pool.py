@@ -71,7 +71,7 @@ def all_busy():
 
 
 def wait_for_end(pid):
-    """Wait until the process has ended, as a zombie that init has yet to reap has, too."""
+    """Wait until the process has ended; a zombie that init has yet to reap counts as ended."""
 
     def gone():
         try:

@@ -80,7 +80,7 @@ def read(
     """Read pages of the web, or files."""
     with report_errors(form):
         items = find_items(source, places)
-        check_rows(output, refresh=refresh, **{"retry-failed": retry})
+        check_rows(output, refresh=refresh, retry=retry)
         targets = [] if source or output else [_find_target(place) for place in items]
         if output and not source and (files := [one for one in items if one == "-" or Path(one).is_file()]):
             raise InvalidOption(f"--output: a row is for a URL, not for a file; did you mean --input {files[0]}?")

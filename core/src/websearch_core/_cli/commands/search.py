@@ -75,7 +75,7 @@ def search(
     options["page"] = None if page == 1 else page
     with report_errors(form):
         items = find_items(source, [" ".join(query)] if query else None)
-        check_rows(output, refresh=refresh, **{"retry-failed": retry})
+        check_rows(output, refresh=refresh, retry=retry)
         if (reader or robots) and not read_top:
             which = "--reader" if reader else "--robots"
             raise ConfigurationError(f"{which}: also say how many results to read, with --read-top")

@@ -134,7 +134,7 @@ def find_prices(elements: Elements) -> list[Price]:
                     best = None
                 break
         if best and not SAVING.search(best.text):
-            found.append(best._replace(is_former=_is_former(blocks, best)))
+            found.append(best._replace(is_former=_is_former(elements, best)))
             if len(found) >= _MAX_PRICES:
                 break
     return found
@@ -245,16 +245,15 @@ def _names_price(text: str) -> bool:
     return {word.lower() for word in _WORD.findall(AMOUNT.sub("", text))} <= _LABELS
 
 
-def _is_former(blocks: TextBlocks, price: Price) -> bool:
+def _is_former(elements: Elements, price: Price) -> bool:
     """Return whether a price is crossed out, or said to be the one before."""
+    blocks = elements.blocks
     if _FORMER.search(AMOUNT.sub("", price.text)):
         return True
-    element, left = blocks.run_elements[price.begin], _MAX_LEVELS
     last = blocks.parents[price.element] if price.element > 0 else 0
-    while element > 0 and left:
+    for element in elements.above(blocks.run_elements[price.begin]):
         if blocks.names[element] in _CROSSED_OUT or _FORMER.search(blocks.marks[element]):
             return True
         if element == last:
             break
-        element, left = blocks.parents[element], left - 1
     return False

@@ -95,9 +95,9 @@ def read_offer(data: JsonLd, thing: Thing) -> Offer:
     currency = ""
     states: dict[str, None] = {}
     for one in islice(_offers(data, thing), _MAX_OFFERS):
-        currency = currency or data.text(one, "priceCurrency")
-        states.setdefault(split_words(data.text(one, "availability").rstrip("/").rsplit("/", 1)[-1]))
         own = data.text(one, "priceCurrency")
+        currency = currency or own
+        states.setdefault(split_words(data.text(one, "availability").rstrip("/").rsplit("/", 1)[-1]))
         former = _FORMER_PRICES.search(data.text(one, "priceType"))
         for key in ("price", "lowPrice", "highPrice"):
             value = next(filter(None, map(_amount, data.values(one, key))), None)
@@ -302,9 +302,8 @@ def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
         return following
     names = zip(blocks.names, blocks.attributes, strict=True)
     links = [(own, href) for name, own in names if name == "a" and (href := own.get("href")) and href[0] != "#"]
-    for own, href in sorted(
-        links, key=lambda link: link[0].get("rel") != "next"
-    ):  # the arrow of a slider may say it, too
+    links.sort(key=lambda link: link[0].get("rel") != "next")  # the arrow of a slider may say it, too
+    for own, href in links:
         if any(_NEXT.search(own.get(key) or "") for key in ("rel", "class", "aria-label", "title")):
             return absolute(href, base)
     return None
