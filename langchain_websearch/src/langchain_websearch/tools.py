@@ -9,10 +9,8 @@ the status.
 from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Unpack, cast
 
 from langchain_core.callbacks import (
@@ -24,7 +22,6 @@ from langchain_core.callbacks import (
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
-from langchain_core.tools.base import FILTERED_ARGS
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_serializer, model_validator
 
 from websearch_core import WebSearch, WebSearchError
@@ -57,7 +54,6 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 _NO_ID = "the run has no thread_id, so it does not know what other runs found"
 _NO_MESSAGES = "the tool was given no messages of this conversation, so what other processes found is unknown"
 Content: TypeAlias = str | list[dict[str, Any]]
-_Method = TypeVar("_Method", bound=Callable[..., Any])
 _failures: ContextVar[list[WebSearchError] | None] = ContextVar("websearch_failures", default=None)
 OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
 
@@ -137,23 +133,6 @@ class _Options(BaseModel):
         self._tools = web
 
 
-def _hint_config(method: _Method) -> _Method:
-    """Leave only the type of ``config`` for LangChain to find, and the signature ready.
-
-    It works out both for ``_run`` or ``_arun`` again in each call, and looks for this type alone.
-    """
-    method.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
-    method.__annotations__ = {"config": RunnableConfig}
-    return method
-
-
-@lru_cache(maxsize=256)
-def _find_arguments(schema: type[BaseModel], own: type[BaseModel]) -> list[str] | None:
-    """Return the names of the arguments of *schema*, if all are among those of *own*; else None."""
-    is_ours = issubclass(schema, own) and schema.model_fields.keys() <= own.model_fields.keys()
-    return list(schema.model_fields) if is_ours else None
-
-
 def _render_validation_error(error: ValidationError, form: OutputFormat = "text") -> str:
     """Say which argument is wrong, in the format of all other errors."""
     failure = InvalidOption(describe_problems(error))
@@ -210,8 +189,6 @@ class _WebTool(_Options, BaseTool):
     handle_tool_error: OnError = True
     handle_validation_error: bool | str | Callable[[Any], str] | None = _render_validation_error
     metadata: dict[str, Any] | None = Field(default_factory=lambda: {"read_only": True})
-    _own_arguments: ClassVar[type[BaseModel]]
-    _hidden: tuple[type, AbstractSet[str]] | None = PrivateAttr(default=None)
 
     @property
     def tool_call_schema(self) -> type[BaseModel]:
@@ -237,28 +214,6 @@ class _WebTool(_Options, BaseTool):
         with _catch_failures() as failures:
             answer = await super().arun(*args, config=ensure_config() if config is None else config, **options)
         return _with_artifact(answer, failures)
-
-    def _filter_injected_args(self, tool_input: dict[str, Any]) -> dict[str, Any]:
-        """Leave out the arguments that callbacks do not see. LangChain would look for them again in each call."""
-        schema, known = self.args_schema, self._hidden
-        if known is None or known[0] is not schema:
-            if not isinstance(schema, type) or not issubclass(schema, BaseModel):  # the developer's own
-                return super()._filter_injected_args(tool_input)
-            names = dict.fromkeys([*schema.model_fields, *FILTERED_ARGS, *self._injected_args_keys])
-            known = self._hidden = schema, names.keys() - super()._filter_injected_args(names).keys()
-        return {name: value for name, value in tool_input.items() if name not in known[1]}
-
-    def _parse_input(self, tool_input: str | dict[str, Any], tool_call_id: str | None) -> str | dict[str, Any]:
-        """Validate the arguments. LangChain would look for fields that ours do not have, again in each call."""
-        schema = cast("type[BaseModel] | dict[str, Any] | None", self.args_schema)
-        if not isinstance(tool_input, dict) or not isinstance(schema, type):
-            return super()._parse_input(tool_input, tool_call_id)
-        names = _find_arguments(schema, self._own_arguments)
-        if names is None:  # the developer has added some
-            return super()._parse_input(tool_input, tool_call_id)
-        given = schema.model_validate(tool_input)
-        injected = {name: tool_input[name] for name in self._injected_args_keys if name in tool_input}
-        return {name: getattr(given, name) for name in names} | injected
 
     def _find_run(self, config: RunnableConfig, runtime: Any) -> Run:
         conversation = find_conversation(config, self.conversation)
@@ -362,7 +317,6 @@ class WebSearchTool(_WebTool, defer_build=False):
 
     name: str = "web_search"
     description: str = DESCRIPTIONS["web_search"]
-    _own_arguments: ClassVar[type[BaseModel]] = SearchToolArguments
     args_schema: type[BaseModel] = SearchToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
     limit: int | None = Field(default=None, frozen=True)
     several: bool = Field(default=False, frozen=True)
@@ -379,7 +333,6 @@ class WebSearchTool(_WebTool, defer_build=False):
                 raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}: write {_DATA}")
             return super().__getattr__(name)
 
-    @_hint_config
     def _run(
         self,
         query: str = "",
@@ -392,7 +345,6 @@ class WebSearchTool(_WebTool, defer_build=False):
         with self._as_tool_exception(), report(run_manager):
             return _split(self._tools.search(self._asked(query, sent), self._find_run(config, runtime)))
 
-    @_hint_config
     async def _arun(
         self,
         query: str = "",
@@ -428,13 +380,11 @@ class OpenPageTool(_WebTool, defer_build=False):
 
     name: str = "open_page"
     description: str = DESCRIPTIONS["open_page"]
-    _own_arguments: ClassVar[type[BaseModel]] = PageToolArguments
     args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
 
     def __init__(self, *, web: WebSearch | WebTools | None = None, **options: Unpack[PageToolOptions]) -> None:
         super().__init__(**{"web": web, **options})
 
-    @_hint_config
     def _run(
         self,
         url: str,
@@ -448,7 +398,6 @@ class OpenPageTool(_WebTool, defer_build=False):
             asked = PageArguments.model_construct(url=url, **sent)
             return _split(self._tools.open_page(asked, self._find_run(config, runtime)))
 
-    @_hint_config
     async def _arun(
         self,
         url: str,
